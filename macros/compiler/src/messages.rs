@@ -286,6 +286,11 @@ pub(crate) fn collective_in_method(at: SpanRange) -> Diag {
     .help("make it a device function: `#[device] fn f(x: &Type, block: &ThreadBlock)`")
 }
 
+pub(crate) fn wait_in_method(at: SpanRange) -> Diag {
+    Diag::new(Rule::WaitInMethod, at, "a method cannot wait for bulk copies: the checks of its callers do not see it")
+        .help("make it a device function: `#[device] fn drain() { bulk_wait_group_read::<0>(); }`")
+}
+
 // Names and calls.
 
 pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {

@@ -176,6 +176,7 @@ rules! {
         UnsupportedSignature = "unsupported_signature";
         UnsupportedSyntax = "unsupported_syntax";
         UnsupportedType = "unsupported_type";
+        WaitInMethod = "wait_in_method";
         WrongKind = "wrong_kind";
     }
 }

@@ -1,6 +1,7 @@
 //! What rustc evaluates of the collectives in functions that a body calls: each function here rejects a call at compile time.
 
 use phalanx_contract::Groups;
+use phalanx_contract::protocol::Behavior;
 use phalanx_contract::uniformity::{Need, Uniformity};
 
 use super::template::{Callee, Summary};
@@ -43,6 +44,15 @@ pub const fn no_collective_at_all(collectives: Groups) {
         collectives.is_empty(),
         "this function executes a collective, and must not be called in a method or a closure: their callers may not be the whole group [collective_in_method]"
     );
+}
+
+/// Rejects, at compile time, a call of a function that waits for asynchronous copies in a method.
+pub const fn no_wait_for_copies(behavior: Behavior) {
+    const MESSAGE: &str = "this function waits for copies, and must not be called in a method: the checks of the method's \
+        callers do not see it [wait_in_method]\nhelp: make the method a device function";
+    if behavior.intersects(Behavior::WAITS) {
+        panic!("{}", MESSAGE);
+    }
 }
 
 /// Rejects, at compile time, a method whose result decides whether a collective is executed, unless it is uniform at

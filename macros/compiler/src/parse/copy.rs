@@ -5,6 +5,7 @@ use syn::{ExprMethodCall, PathArguments, PathSegment};
 use super::Parser;
 use super::syntax::Arguments;
 use crate::messages;
+use crate::model::Role;
 use crate::model::barrier::BarrierForm;
 use crate::model::copy::{BulkDirection, CopyOp};
 use crate::model::expr::Expr;
@@ -26,6 +27,9 @@ impl Parser<'_> {
                 };
                 if !arguments.is_empty() {
                     return Some(self.error(messages::argument_count(span, name, 0, arguments.len())));
+                }
+                if self.function.role == Role::Method {
+                    return Some(self.error(messages::wait_in_method(span)));
                 }
                 self.op(Op::Copy(CopyOp::BulkWait { read, prior }), Vec::new(), span)
             }

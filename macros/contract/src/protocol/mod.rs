@@ -42,6 +42,10 @@ bitflags! {
         const WAITS_FOR_BULK_READS = 1 << 9;
         /// The function may wait until bulk copies of the thread have written their destinations.
         const WAITS_FOR_BULK_WRITES = 1 << 10;
+        /// The flags of all waits for copies.
+        const WAITS = Self::WAITS_FOR_GROUP_COPIES.bits()
+            | Self::WAITS_FOR_BULK_READS.bits()
+            | Self::WAITS_FOR_BULK_WRITES.bits();
     }
 
     /// The accesses to memory.

@@ -9,7 +9,7 @@ use super::flight::{Begin, Ending, Flight, FlightId, Flights, flag_of};
 use super::rounds::{Head, Rounds};
 use super::sends::{Sends, Told};
 use crate::check::cfg::{
-    AccessKind, BlockId, Call, CallId, Cfg, Completion, CopyStep, GroupStep, MemoryStep, Shared, Step, StepKind, Team,
+    AccessKind, BlockId, CallId, Cfg, Completion, CopyStep, GroupStep, MemoryStep, Shared, Step, StepKind, Team,
     spans_cluster,
 };
 use crate::check::completion::{Completions, barrier_of, waits_of};
@@ -112,10 +112,6 @@ pub(super) struct InFlight<'a, 'f> {
     pub(super) flights: Flights,
 }
 
-/// The flags of all waits for copies.
-pub(super) const WAITS: Behavior =
-    Behavior::WAITS_FOR_GROUP_COPIES.union(Behavior::WAITS_FOR_BULK_READS).union(Behavior::WAITS_FOR_BULK_WRITES);
-
 impl InFlight<'_, '_> {
     /// The copies whose completion no thread can have observed, each with the guard under which that is so.
     pub(super) fn surely_in_flight(&self, state: &State) -> impl Iterator<Item = (FlightId, Guard)> {
@@ -143,7 +139,7 @@ impl InFlight<'_, '_> {
     pub(super) fn unless_waited(&self, guard: Guard, id: CallId, ending: Option<&Ending>) -> Guard {
         let slot = self.slot(id);
         let behavior = match ending {
-            None => WAITS,
+            None => Behavior::WAITS,
             Some(Ending::Group) => Behavior::WAITS_FOR_GROUP_COPIES,
             Some(Ending::BulkReads) => Behavior::WAITS_FOR_BULK_READS,
             Some(Ending::BulkWrites) => Behavior::WAITS_FOR_BULK_WRITES,
@@ -249,13 +245,16 @@ impl InFlight<'_, '_> {
         if call.teams.iter().flatten().any(|team| spans_cluster(team.group)) {
             Self::meet_peers(state);
         }
-        if !call.is_of_function() || call.passes_closure {
-            // A method or a closure may wait, for its barriers and for copies of the thread or the group.
+        if call.passes_closure {
+            // A closure of the caller may wait, for its barriers and for copies of the thread or the group.
             self.waits_for(step, state);
             let may_wait = |flight: FlightId| {
                 matches!(self.flights.all[flight].ending, Ending::Group | Ending::BulkReads | Ending::BulkWrites)
             };
             self.wait(state, step, may_wait);
+        } else if !call.is_of_function() {
+            // A method may wait for its barriers alone (`wait_in_method`).
+            self.waits_for(step, state);
         } else {
             let told: Vec<Told> = (0..self.flights.all.len()).map(|flight| self.told(state, step, flight)).collect();
             let may_wait = |flight: FlightId| match &self.flights.all[flight].ending {
@@ -277,11 +276,6 @@ impl InFlight<'_, '_> {
             }
         }
     }
-}
-
-/// Whether a call is asked about at all: all but methods.
-pub(super) fn is_asked(call: &Call<'_>) -> bool {
-    call.is_of_function() && !call.passes_closure
 }
 
 impl Analysis for InFlight<'_, '_> {

@@ -5,7 +5,7 @@ use phalanx_contract::protocol::{BarrierUses, Behavior, CopyUses, ParameterUses}
 use phalanx_contract::uniformity::Uniformity;
 
 use super::flight::{Begin, Ending, flag_of};
-use super::state::{InFlight, State, WAITS, is_asked};
+use super::state::{InFlight, State};
 use crate::check::cfg::{
     Access, AccessKind, BlockId, CallId, Completion, CopyStep, MemoryStep, Region, Root, Shared, Step, StepKind,
 };
@@ -78,9 +78,9 @@ impl InFlight<'_, '_> {
         Some(calls.iter().fold(Guard::default(), |guard, call| self.unless_waited(guard, *call, None)))
     }
 
-    /// Inline CUDA, or a method, may wait for anything.
+    /// Inline CUDA may wait for anything.
     fn may_wait(&self, effects: &mut Effects) {
-        effects.push((Effect::Does(WAITS), Guard::default()));
+        effects.push((Effect::Does(Behavior::WAITS), Guard::default()));
         self.observes(Shared::Any, &Guard::default(), effects);
     }
 
@@ -103,13 +103,15 @@ impl InFlight<'_, '_> {
             Root::Shared(shared) => Some((*argument, shared)),
             Root::ReadOnly | Root::Global | Root::Remote(_) => None,
         });
-        if !is_asked(call) {
-            effects.push((Effect::Does(WAITS), Guard::default()));
+        if call.passes_closure || !call.is_of_function() {
+            if call.passes_closure {
+                effects.push((Effect::Does(Behavior::WAITS), Guard::default()));
+            }
             barriers.for_each(|(_, shared)| self.observes(shared, &Guard::default(), effects));
             return;
         }
         let slot = self.slot(id);
-        for waits in WAITS.iter() {
+        for waits in Behavior::WAITS.iter() {
             effects.push((Effect::Does(waits), Guard::default().when(Predicate::Does(slot, waits))));
         }
         for (argument, shared) in barriers {

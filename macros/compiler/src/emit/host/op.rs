@@ -15,7 +15,7 @@ use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::walk::walk_block;
 use crate::model::warp::WarpOperand;
-use crate::model::{Function, SiteId, SiteMessage, SlotId, ValueId};
+use crate::model::{Function, Role, SiteId, SiteMessage, SlotId, ValueId};
 use crate::span::SpanRange;
 
 /// Refuses an `unchecked(collective_while_pending)` where no callee breaks the rule.
@@ -327,6 +327,10 @@ impl Host<'_> {
         let mut checks = Vec::new();
         if self.checked.hidden_calls().contains(&slot) {
             checks.push(private(at, "no_collective_at_all", quote_spanned!(at.lo=> #callee.collectives)));
+            if self.checked.function().role == Role::Method {
+                let protocol = callee::summary(function, "PROTOCOL");
+                checks.push(private(at, "no_wait_for_copies", quote_spanned!(at.lo=> #protocol.behavior)));
+            }
         } else if let Some(pending) = self.checked.pending_at_calls().get(&slot.0) {
             let pending = constant::groups(*pending);
             checks.push(private(at, "no_collective", quote_spanned!(at.lo=> #callee.collectives, #pending)));
