@@ -9,11 +9,12 @@ use std::panic::Location;
 use crate::kernel::barrier::{Barrier, BarrierScope, Brand, RemoteBarrier};
 use crate::kernel::group::{CoalescedGroup, CopyGroup, ThreadBlock, Tile};
 use crate::kernel::memory::{
-    Addressed, Global, GlobalMut, Index, MemoryMut, OwnedShared, RemoteArray, RemoteSlice, bits, position,
+    Addressed, Global, GlobalMut, Index, Memory, MemoryMut, OwnedShared, RemoteArray, RemoteSlice, SwizzledRow, bits,
+    position,
 };
 use crate::program::types::{DeviceCopy, DeviceScalar};
 use crate::report::failure::Cause;
-use crate::sim::{self, Batch, Completion, CopyCall, CopyEnd, CopySource, Site};
+use crate::sim::{self, Batch, Completion, CopyCall, CopyEnd, CopyPiece, CopySource, Site, TileCopy};
 
 /// The size and the addresses of a bulk copy are multiples of this many bytes.
 const BULK: usize = 16;
@@ -48,6 +49,56 @@ impl<M: RemoteEnd + ?Sized> RemoteEnd for &M {}
 pub trait SharedEnd: MemoryMut + OwnedShared {}
 
 impl<M: MemoryMut + OwnedShared> SharedEnd for M {}
+
+/// What `memcpy_async` fills: the block's own shared memory, or a swizzled row of it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the block's own shared memory",
+    note = "`shared_array` and `dynamic_shared` return it"
+)]
+pub trait FilledEnd {
+    /// The memory that the copy writes.
+    type Shared: SharedEnd;
+    #[doc(hidden)]
+    fn memory(&self) -> &Self::Shared;
+    /// Returns the number of bytes that lie next to each other on both sides, of those that are copied.
+    #[doc(hidden)]
+    fn contiguous(&self, bytes: usize) -> usize;
+    /// Returns the place in the memory of a byte of the source.
+    #[doc(hidden)]
+    fn place(&self, byte: usize) -> usize;
+}
+
+impl<M: SharedEnd> FilledEnd for M {
+    type Shared = M;
+
+    fn memory(&self) -> &M {
+        self
+    }
+
+    fn contiguous(&self, bytes: usize) -> usize {
+        bytes
+    }
+
+    fn place(&self, byte: usize) -> usize {
+        byte
+    }
+}
+
+impl<M: SharedEnd> FilledEnd for SwizzledRow<M> {
+    type Shared = M;
+
+    fn memory(&self) -> &M {
+        &self.0
+    }
+
+    fn contiguous(&self, _: usize) -> usize {
+        Self::UNIT
+    }
+
+    fn place(&self, byte: usize) -> usize {
+        SwizzledRow::place(self, byte)
+    }
+}
 
 /// A scalar of 4 or 8 bytes, which `remote.store_async(..)` sends.
 #[diagnostic::on_unimplemented(
@@ -88,7 +139,7 @@ impl AsyncScalar for f64 {}
 pub fn memcpy_async<G, T, D, S, B, C>(group: &G, to: &D, from: &S, bar: &Barrier<B, C>)
 where
     G: CopyGroup,
-    D: SharedEnd<Element = T> + ?Sized,
+    D: FilledEnd<Shared: SharedEnd<Element = T>>,
     S: GlobalEnd<Element = T> + ?Sized,
     B: Brand,
     C: BarrierScope,
@@ -221,7 +272,7 @@ macro_rules! waits {
             #[track_caller]
             pub fn memcpy_async<T, D, S>(&self, to: &D, from: &S)
             where
-                D: SharedEnd<Element = T> + ?Sized,
+                D: FilledEnd<Shared: SharedEnd<Element = T>>,
                 S: GlobalEnd<Element = T> + ?Sized,
             {
                 together(self, to, from, Completion::Batch(batch(self)), Location::caller());
@@ -232,7 +283,7 @@ macro_rules! waits {
             #[track_caller]
             pub fn memcpy_async_to_barrier<T, D, S, B, C>(&self, to: &D, from: &S, bar: &Barrier<B, C>)
             where
-                D: SharedEnd<Element = T> + ?Sized,
+                D: FilledEnd<Shared: SharedEnd<Element = T>>,
                 S: GlobalEnd<Element = T> + ?Sized,
                 B: Brand,
                 C: BarrierScope,
@@ -257,14 +308,30 @@ fn wait(group: &impl CopyGroup, prior: usize, site: Site) {
 /// Issues a copy by the first thread of the group, on behalf of all of its threads.
 fn together<T, D, S>(group: &impl CopyGroup, to: &D, from: &S, completion: Completion, site: Site)
 where
-    D: SharedEnd<Element = T> + ?Sized,
+    D: FilledEnd<Shared: SharedEnd<Element = T>>,
     S: GlobalEnd<Element = T> + ?Sized,
 {
-    check_lengths(to, from, site);
-    group.agree([to.start() as u64, from.start() as u64, to.length() as u64], site);
-    if group.leads() {
-        begin("memcpy_async", to, from, completion, site);
+    let memory = to.memory();
+    check_lengths(memory, from, site);
+    group.agree([memory.start() as u64, from.start() as u64, memory.length() as u64], site);
+    if !group.leads() {
+        return;
     }
+    const { has_values::<D::Shared>() };
+    let bytes = memory.length() * size_of::<T>();
+    if bytes == 0 {
+        return;
+    }
+    let len = to.contiguous(bytes);
+    let piece = |byte: usize| CopyPiece {
+        to: Some(CopyEnd { memory: memory.id(), start: memory.start() + to.place(byte) }),
+        from: Some(CopyEnd { memory: from.id(), start: from.start() + byte }),
+        len,
+    };
+    let pieces: Vec<CopyPiece> = (0..bytes).step_by(len).map(piece).collect();
+    let (name, type_name) = ("memcpy_async", type_name::<T>());
+    let copy = TileCopy { name, pieces: &pieces, counted: bytes, combine: None, completion, site, type_name };
+    sim::with(name, |context| context.begin_tile_copy(copy));
 }
 
 fn bulk<T, D, S>(to: &D, from: &S, completion: Completion, site: Site)

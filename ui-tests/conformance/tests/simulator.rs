@@ -43,6 +43,7 @@ fn under_random_schedules() {
             "phase_tokens::",
             "cluster_phases::",
             "async_copies::",
+            "swizzled_rows::",
             "async_peers::",
             "pipelines::",
             "failures::",

@@ -38,8 +38,8 @@ pub use self::shared::{
 };
 pub use self::shared_handle::Shared;
 pub use self::slice::*;
-pub use self::swizzled::Swizzled;
 pub(crate) use self::swizzled::exchanged;
+pub use self::swizzled::{Swizzled, SwizzledRow};
 pub use self::vector::*;
 
 use crate::program::types::DeviceCopy;

@@ -69,6 +69,47 @@ impl<T: DeviceCopy, const N: usize> Row for [T; N] {
     const LENGTH: usize = N;
 }
 
+/// A row that `memcpy_async` fills: an array, or a swizzled row, as an element of memory.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an array: no single element of this memory can be borrowed",
+    note = "borrow a part: `&memory[i..=i]`"
+)]
+pub trait FilledRow: DeviceCopy {
+    /// The type of the row's elements.
+    type Element: DeviceCopy;
+    /// The row, whose elements are this memory.
+    type Of<S>;
+    #[doc(hidden)]
+    const LENGTH: usize;
+    #[doc(hidden)]
+    fn of<S>(elements: S) -> Self::Of<S>;
+}
+
+impl<T: DeviceCopy, const N: usize> FilledRow for [T; N] {
+    type Element = T;
+    type Of<S> = S;
+    const LENGTH: usize = N;
+
+    #[inline]
+    fn of<S>(elements: S) -> S {
+        elements
+    }
+}
+
+/// Evaluates `&memory[index]` as the destination of `memcpy_async`.
+#[inline]
+#[track_caller]
+pub fn row_to_fill<M>(
+    memory: &M,
+    index: impl Index,
+) -> <M::Element as FilledRow>::Of<M::Slice<<M::Element as FilledRow>::Element>>
+where
+    M: Sliced<Element: FilledRow> + ?Sized,
+{
+    let index = position(index, memory.length());
+    M::Element::of(memory.part(bytes(memory, &(index..index + 1)), <M::Element as FilledRow>::LENGTH))
+}
+
 /// Returns the range `start..end`, if it lies within the length.
 #[inline]
 #[track_caller]

@@ -1,7 +1,7 @@
 //! Rows of a tile in shared memory whose 16-byte units are exchanged, so that the same columns of several rows lie in
 //! different banks (PTX ISA, Swizzling modes). The device's implementation is `swizzled.cuh`.
 
-use super::{Elements, sealed};
+use super::{Addressed, Elements, FilledRow, sealed};
 use crate::program::constant::Value;
 use crate::program::tensor::check_swizzled;
 use crate::program::type_info::{TypeArgument, TypeInfo};
@@ -45,8 +45,8 @@ const UNIT: usize = 16;
 /// # }
 /// ```
 ///
-/// No row is read or written as a whole, nor copied by other copies than those of tensor maps, because its bytes mean something
-/// else at another place:
+/// `memcpy_async(&group, &tile[row], slice)` fills a whole row. No row is read or written as a whole otherwise, nor copied by other
+/// copies than these and those of tensor maps, because its bytes mean something else at another place:
 ///
 /// ```compile_fail,E0080
 /// # use phalanx::prelude::*;
@@ -113,6 +113,32 @@ impl<T: DeviceScalar, const N: usize> Elements for Swizzled<T, N> {
     #[inline]
     fn elements_mut(&mut self) -> &mut [T] {
         &mut self.elements
+    }
+}
+
+impl<T: DeviceScalar, const N: usize> FilledRow for Swizzled<T, N> {
+    type Element = T;
+    type Of<S> = SwizzledRow<S>;
+    const LENGTH: usize = N;
+
+    #[inline]
+    fn of<S>(elements: S) -> SwizzledRow<S> {
+        const { check_swizzled(N * size_of::<T>()) };
+        SwizzledRow(elements)
+    }
+}
+
+/// A swizzled row as the destination of a copy: the memory in which its elements lie, in another order.
+#[derive(Debug)]
+pub struct SwizzledRow<S>(pub(crate) S);
+
+impl<S: Addressed> SwizzledRow<S> {
+    /// The bytes that lie next to each other as in the source.
+    pub(crate) const UNIT: usize = UNIT;
+
+    /// Returns the place in the row of a byte of the source.
+    pub(crate) fn place(&self, byte: usize) -> usize {
+        exchanged(byte, self.0.start(), self.0.length() * size_of::<S::Element>())
     }
 }
 

@@ -86,6 +86,7 @@ mod stages;
 mod straight;
 mod struct_order;
 mod structs;
+mod swizzled_rows;
 mod table;
 mod tensor_maps;
 mod text;
@@ -180,6 +181,7 @@ pub fn modules() -> Vec<Module> {
         straight::modules(),
         deferred::modules(),
         structs::modules(),
+        swizzled_rows::modules(),
         struct_order::modules(),
         phases::modules(),
         references::modules(),

@@ -116,15 +116,15 @@ const COLUMNS: usize = 256;
 const LOADED: usize = 3;
 const COPIES: usize = (EDGE + COLUMNS) / 32;
 
-/// Rows are padded by 16 bytes, so that the 8 rows that `ldmatrix` reads at once lie in different banks.
-type Row = [bf16; DEPTH + 8];
+/// Rows are swizzled, so that the same columns of the 8 rows that `ldmatrix` reads at once lie in different banks.
+type Row = Swizzled<bf16, DEPTH>;
 
 /// Begins the copies of 32 rows. Eight threads copy one, so that they read a whole line of the cache.
 #[device]
 fn fetch(eight: &Tile<8>, to: &SharedSlice<Row>, row: u32, from: &[bf16], start: u32, k: u32) {
     let row = row + eight.meta_group_rank();
     let first = (start + row * k) as usize;
-    memcpy_async(eight, &to[row][..DEPTH], &from[first..first + DEPTH]);
+    memcpy_async(eight, &to[row], &from[first..first + DEPTH]);
 }
 
 /// Tensor cores multiply, by 8 warps of 64 by 64 results, and two stages are in flight (CUTLASS's multistage product).
@@ -166,10 +166,6 @@ fn warps(a: &[bf16], b: &[bf16], c: &mut [bf16], n: u32, k: u32) {
         let start = (step + LOADED as u32 - 1).min(steps - 1) * DEPTH as u32;
         #[unroll]
         for part in 0..4 {
-            // A quarter of the copies beside a quarter of the products.
-            fetch(&eight, &a_tiles[free], part * 32, a, top * k + start, k);
-            fetch(&eight, &b_tiles[free], part * 64, b, left * k + start, k);
-            fetch(&eight, &b_tiles[free], part * 64 + 32, b, left * k + start, k);
             if part == 3 {
                 eight.wait_prior::<COPIES>();
                 block.sync(); // the next stage has arrived, and all have read this one
@@ -186,6 +182,15 @@ fn warps(a: &[bf16], b: &[bf16], c: &mut [bf16], n: u32, k: u32) {
                 #[unroll]
                 for j in 0..4 {
                     sums[i][j] = warp.mma(x[now][i], y[now][j], sums[i][j]);
+                }
+            }
+            // The copies of `a`, and of each half of `b`, behind a quarter of the products.
+            #[unroll]
+            for i in 0..4 {
+                if part == 0 {
+                    fetch(&eight, &a_tiles[free], i * 32, a, top * k + start, k);
+                } else if part < 3 {
+                    fetch(&eight, &b_tiles[free], (part - 1) * 128 + i * 32, b, left * k + start, k);
                 }
             }
         }

@@ -265,15 +265,10 @@ impl Names for Constants<'_> {
                 }
                 Delimiter::Parenthesis | Delimiter::Brace => None,
             },
-            [TokenTree::Ident(name), TokenTree::Punct(open), row @ .., TokenTree::Punct(close)]
-                if name == "Swizzled" && open.as_char() == '<' && close.as_char() == '>' =>
-            {
-                let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
-                let at = row.iter().position(is_comma)?;
-                let [element, number] = [&row[..at], &row[at + 1..]].map(|part| part.iter().cloned().collect());
+            _ => {
+                let (element, number) = swizzled(ty)?;
                 self.bytes_at(&element, depth)?.checked_mul(length(&number)?)
             }
-            _ => None,
         }
     }
 
@@ -326,9 +321,22 @@ pub(in crate::check) fn array(inside: &TokenStream) -> Option<(TokenStream, Toke
     Some((trees[..at].iter().cloned().collect(), trees[at + 1..].iter().cloned().collect()))
 }
 
-/// The element type and the length of an array type.
+/// Returns the element type and the length of a swizzled row, `Swizzled<bf16, 64>`.
+pub(in crate::check) fn swizzled(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+    let trees: Vec<TokenTree> = ty.clone().into_iter().collect();
+    let [TokenTree::Ident(name), TokenTree::Punct(open), row @ .., TokenTree::Punct(close)] = &trees[..] else {
+        return None;
+    };
+    if name != "Swizzled" || open.as_char() != '<' || close.as_char() != '>' {
+        return None;
+    }
+    let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
+    let at = row.iter().position(is_comma)?;
+    Some((row[..at].iter().cloned().collect(), row[at + 1..].iter().cloned().collect()))
+}
+
+/// The element type and the length of an array type, or of a swizzled row.
 pub(in crate::check) fn inner(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
-    ty.clone()
-        .into_iter()
-        .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None })
+    let brackets = |tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None };
+    swizzled(ty).or_else(|| ty.clone().into_iter().find_map(brackets))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use super::constants::{array, inner};
+use super::constants::{array, inner, swizzled};
 use super::counters::Counters;
 use super::flat;
 use super::kernel::{DYNAMIC, Kernel, Point, array_of};
@@ -409,6 +409,9 @@ fn is_single(kernel: &Kernel<'_, '_>, element: &TokenStream) -> bool {
 }
 
 pub(super) fn is_array(element: &TokenStream) -> bool {
+    if swizzled(element).is_some() {
+        return true;
+    }
     let mut trees = element.clone().into_iter();
     match (trees.next(), trees.next()) {
         (Some(TokenTree::Group(group)), None) => {

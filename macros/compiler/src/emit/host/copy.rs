@@ -1,20 +1,29 @@
 //! Asynchronous copies of the host body, each by the full path of its form.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 use super::{Host, call, generic_call, private};
 use crate::model::ValueId;
 use crate::model::copy::{BulkDirection, CopyOp};
-use crate::model::expr::Expr;
+use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
+use crate::model::op::{Op, Part};
 use crate::span::SpanRange;
 
 impl Host<'_> {
     pub(super) fn copy(&self, copy: CopyOp, operands: &[Expr], at: SpanRange) -> TokenStream {
-        let arguments = operands.iter().map(|operand| match operand.result_kind {
-            Kind::Memory(_) | Kind::Barrier(_) | Kind::Group(_) => self.borrowed(operand),
-            _ => self.expr(operand),
+        let arguments = operands.iter().enumerate().map(|(position, operand)| match &operand.kind {
+            ExprKind::Op { op: Op::Part { form: Part::Row, .. }, operands: row, .. }
+                if position == 1 && matches!(copy, CopyOp::Cooperative { .. }) =>
+            {
+                let row = self.on_memory("row_to_fill", row, operand.span);
+                quote_spanned!(operand.span.lo=> &#row)
+            }
+            _ => match operand.result_kind {
+                Kind::Memory(_) | Kind::Barrier(_) | Kind::Group(_) => self.borrowed(operand),
+                _ => self.expr(operand),
+            },
         });
         let arguments = quote!(#(#arguments),*);
         let prior = |prior: ValueId| {

@@ -45,16 +45,33 @@ __device__ __forceinline__ bool are_aligned(To&& to, From&& from, unsigned unit)
     return is_aligned(to, unit) && is_aligned(from, unit);
 }
 
+// Returns what is exclusive-ored with the bytes of what is copied for their places in the destination: those of a swizzled row.
+template <class To>
+__device__ __forceinline__ unsigned exchange_of(const To&) {
+    return 0;
+}
+template <class T, unsigned long long N>
+__device__ __forceinline__ unsigned exchange_of(const swizzled_row<T, N>& row) {
+    return row.exchange;
+}
+
+template <class To>
+constexpr bool is_contiguous = true;
+template <class T, unsigned long long N>
+constexpr bool is_contiguous<swizzled_row<T, N>> = false;
+template <class To>
+constexpr bool is_contiguous<const To> = is_contiguous<To>;
+
 // Two regions of memory of equal length, as bytes.
 struct copied {
     void* to;
     const void* from;
-    unsigned bytes;
+    unsigned bytes, exchange;
 
     template <class To, class From>
     __device__ __forceinline__ static copied of(const To& to, const From& from, unsigned site) {
         check_lengths(to, from, site);
-        return {to.data, from.data, static_cast<unsigned>(to.length * sizeof(*to.data))};
+        return {to.data, from.data, static_cast<unsigned>(to.length * sizeof(*to.data)), exchange_of(to)};
     }
 
     // The same for a bulk copy, whose addresses and size are multiples of 16.
@@ -119,14 +136,14 @@ __device__ __forceinline__ void copy_units(const copied& both, unsigned start, u
     const auto from = __cvta_generic_to_global(both.from);
     const unsigned units = (end - start) / Unit, rounds = (units + threads - 1) / threads;
     for (unsigned round = 0; round < rounds; ++round) {
-        const unsigned unit = round * threads + rank, at = start + unit * Unit;
+        const unsigned unit = round * threads + rank, at = start + unit * Unit, place = to + (at ^ both.exchange);
         if (unit >= units) {
             break;
         }
         if constexpr (Unit == 16) {
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to + at), "l"(from + at) : "memory");
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(place), "l"(from + at) : "memory");
         } else {
-            asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" : : "r"(to + at), "l"(from + at), "n"(Unit) : "memory");
+            asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" : : "r"(place), "l"(from + at), "n"(Unit) : "memory");
         }
     }
 }
@@ -135,14 +152,14 @@ __device__ __forceinline__ void copy_units(const copied& both, unsigned start, u
 // otherwise by loads and stores. It is one function for all copies of a type, so that the text of a copy is no longer than that in
 // units of 16 bytes.
 template <class T>
-__device__ __noinline__ void copy_parts(unsigned place, const T* from, unsigned bytes, unsigned rank, unsigned threads) {
+__device__ __noinline__ void copy_parts(unsigned place, unsigned exchange, const T* from, unsigned bytes, unsigned rank, unsigned threads) {
     T* const to = static_cast<T*>(__cvta_shared_to_generic(place));
-    const copied both{to, from, bytes};
+    const copied both{to, from, bytes, exchange};
     const unsigned alignment = place | static_cast<unsigned>(reinterpret_cast<unsigned long long>(from));
     if ((alignment | bytes) % 4 != 0) {
         const unsigned length = bytes / sizeof(T);
         for (unsigned i = rank; i < length; i += threads) {
-            to[i] = from[i];
+            to[i ^ exchange / sizeof(T)] = from[i];
         }
         return;
     }
@@ -188,20 +205,20 @@ __device__ __forceinline__ void memcpy_async(const Group& group, To&& destinatio
     if (both.bytes == 0) {
         return;
     }
-    if (detail::are_aligned(destination, source, 16) && both.bytes % 16 == 0) {
+    if (detail::is_contiguous<decltype(to)> && detail::are_aligned(destination, source, 16) && both.bytes % 16 == 0) {
         if (rank == 0) {
             bar.expect_tx(u32(both.bytes));
             detail::fence_source_proxy(from);
             detail::bulk_to_shared(both, bar.address());
         }
     } else if (detail::are_aligned(destination, source, 4) && both.bytes % 4 == 0) {
-        detail::copy_parts(detail::shared_address(to.data), from.data, both.bytes, rank, threads);
+        detail::copy_parts(detail::shared_address(to.data), both.exchange, from.data, both.bytes, rank, threads);
         // The phase expects one more arrival until the copies have completed.
         asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" : : "r"(bar.address()) : "memory");
     } else {
         // This thread may not arrive itself, so the phase expects one more byte until the copy is done.
         bar.expect_tx(u32(1));
-        detail::copy_parts(detail::shared_address(to.data), from.data, both.bytes, rank, threads);
+        detail::copy_parts(detail::shared_address(to.data), both.exchange, from.data, both.bytes, rank, threads);
         asm volatile("fence.acq_rel.cta;\n"
                      "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], 1;"
                      :
@@ -220,7 +237,7 @@ __device__ __forceinline__ void memcpy_async(const Group& group, To&& destinatio
     if (detail::are_aligned(destination, source, 16) && both.bytes % 16 == 0) {
         detail::copy_units<16>(both, 0, both.bytes, rank, threads);
     } else {
-        detail::copy_parts(detail::shared_address(to.data), from.data, both.bytes, rank, threads);
+        detail::copy_parts(detail::shared_address(to.data), both.exchange, from.data, both.bytes, rank, threads);
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
 }

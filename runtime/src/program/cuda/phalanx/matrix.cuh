@@ -221,8 +221,7 @@ line_address(unsigned lane, shared_slice<Row> memory, index row, index column, u
     constexpr bool is_in_order = Matrix::lines_are_rows != IsTransposed;
     const unsigned down = (is_in_order ? across : along) * 8 + lane % 8;
     const unsigned right = (is_in_order ? along : across) * 16;
-    const unsigned first = start + (static_cast<unsigned>(row.value) + down) * static_cast<unsigned>(sizeof(Row));
-    return exchanged<Row>::address(first, offset + right);
+    return exchanged<Row>::address(start, static_cast<unsigned>(row.value) + down, offset + right);
 }
 
 template <bool IsTransposed>

@@ -4,7 +4,22 @@
 #include <phalanx/memory.cuh>
 
 namespace phalanx {
+
+template <class T, unsigned long long N>
+struct swizzled;
+
 namespace detail {
+
+template <unsigned long long Bytes>
+__device__ unsigned exchange(unsigned first, unsigned row);
+
+// A swizzled row as the destination of a copy (swizzled.cuh).
+template <class T, unsigned long long N>
+struct swizzled_row {
+    T* data;
+    unsigned exchange; // what is exclusive-ored with the place of a byte
+    static constexpr unsigned long long length = N;
+};
 
 // Returns the whole memory as a slice.
 template <template <class> class Slice, class T>
@@ -20,6 +35,11 @@ __device__ __forceinline__ remote_slice<T> whole(remote_array<T, N> memory) {
     return memory;
 }
 
+template <class T, unsigned long long N>
+__device__ __forceinline__ swizzled_row<T, N> whole(swizzled_row<T, N> row) {
+    return row;
+}
+
 // Returns the address of an element, of which only the low bits matter. In the block's shared memory it is that of the shared
 // window: the compiler knows the alignment of variables there, and loses it in the generic address space.
 template <class Slice, class T>
@@ -31,6 +51,11 @@ __device__ __forceinline__ unsigned long long address_of(shared_slice<T>, const 
     return shared_address(place);
 }
 
+template <class T, unsigned long long N>
+__device__ __forceinline__ unsigned long long address_of(swizzled_row<T, N>, const T* place) {
+    return shared_address(place);
+}
+
 template <template <class> class Slice, class T>
 __device__ __forceinline__ Slice<T> part(Slice<T> memory, unsigned long long start, unsigned long long length) {
     return {memory.data + start, static_cast<slice_length>(length)};
@@ -39,6 +64,10 @@ __device__ __forceinline__ Slice<T> part(Slice<T> memory, unsigned long long sta
 template <template <class> class Slice, class T, unsigned long long N>
 __device__ __forceinline__ Slice<T> row(Slice<local_array<T, N>> memory, unsigned long long index) {
     return {memory.data[index].elements, N};
+}
+template <class T, unsigned long long N>
+__device__ __forceinline__ swizzled_row<T, N> row(shared_slice<swizzled<T, N>> memory, unsigned long long index) {
+    return {memory.data[index].elements, exchange<sizeof(T) * N>(shared_address(memory.data), static_cast<unsigned>(index)) * 16};
 }
 // What is no array is passed to a function by its value, which nothing writes while the kernel runs.
 template <class T>

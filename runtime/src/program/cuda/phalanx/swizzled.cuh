@@ -6,11 +6,13 @@
 namespace phalanx {
 namespace detail {
 
-// Returns what is exclusive-ored with the numbers of a row's units, by the row's address.
+// Returns what is exclusive-ored with the numbers of a row's units, by the address of the first of several rows, and the row's number: `a / 128 %
+// (Bytes / 16)` for the address `a` of the row. The compiler knows the low bits of both, and so that rows 8 apart have the same, but not those of
+// their sum.
 template <unsigned long long Bytes>
-__device__ __forceinline__ unsigned exchange(unsigned row) {
+__device__ __forceinline__ unsigned exchange(unsigned first, unsigned row = 0) {
     static_assert(Bytes == 32 || Bytes == 64 || Bytes == 128, "the hardware has three patterns");
-    return row / 128 % (Bytes / 16);
+    return (first / Bytes + row) / (128 / Bytes) % (Bytes / 16);
 }
 
 } // namespace detail
@@ -44,15 +46,18 @@ struct array_length<swizzled<T, N>> {
     enum : unsigned long long { value = N };
 };
 
-// Where a byte of a row lies, by the row's address.
+// Where a byte of a row lies, by the address of the first of several rows, and the row's number.
 template <class Row>
 struct exchanged {
-    __device__ __forceinline__ static unsigned address(unsigned row, unsigned byte) { return row + byte; }
+    __device__ __forceinline__ static unsigned address(unsigned first, unsigned row, unsigned byte) {
+        return first + row * static_cast<unsigned>(sizeof(Row)) + byte;
+    }
 };
 template <class T, unsigned long long N>
 struct exchanged<swizzled<T, N>> {
-    __device__ __forceinline__ static unsigned address(unsigned row, unsigned byte) {
-        return row + (byte ^ exchange<sizeof(T) * N>(row) * 16);
+    __device__ __forceinline__ static unsigned address(unsigned first, unsigned row, unsigned byte) {
+        constexpr unsigned bytes = sizeof(T) * N;
+        return first + row * bytes + (byte ^ exchange<bytes>(first, row) * 16);
     }
 };
 
