@@ -94,6 +94,14 @@ pub(super) fn is_led(assembled: &Assembled, threads: Threads, trace: &[Event]) -
         })
 }
 
+/// Whether a lane has told others something before its warp had come so far.
+pub(super) fn tells_early(assembled: &Assembled, trace: &[Event]) -> bool {
+    trace.iter().any(|event| match event.action {
+        EventAction::Step { step, .. } => assembled.early.contains(&step),
+        EventAction::Lands { .. } | EventAction::Stored { .. } => false,
+    })
+}
+
 /// Whether a warp has a wait somewhere, which may be that of a lane.
 pub(super) fn may_wait_by_a_lane(assembled: &Assembled, threads: Threads) -> bool {
     let role = threads.role as usize;

@@ -177,3 +177,46 @@ fn a_block_copies_to_two_buffers_in_turn() {
     faulty(&doubled(&COPY.replace("left[n]", "left[s]"), wait, "block.sync();"), "ring_overwrite");
     assert!(!found(&doubled(COPY, "bars[0].arrive_and_wait();", "block.sync();")).is_empty());
 }
+
+#[test]
+fn lanes_that_tell_each_block_meet_before() {
+    let ring = |meet: &str| {
+        format!(
+            "#[cluster_kernel(cluster = 2, block = 64)] fn sums(input: &TensorMap<[[f32; 32]; 8]>, out: &mut [f32], rounds: u32) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let warp = tiled_partition::<32>(&block);
+                let (i, lane, rank) = (block.thread_rank(), warp.thread_rank(), cluster.block_rank());
+                let tiles = shared_array::<[[f32; 32]; 8], 2>();
+                let full = shared_cluster_barriers::<2>();
+                let empty = shared_cluster_barriers::<2>();
+                full.init_collective(&cluster, 1);
+                empty.init_collective(&cluster, 2);
+                if i == 32 {{
+                    for round in 0..rounds {{
+                        let s = round % 2;
+                        empty[s].wait_parity(round / 2 % 2 == 0);
+                        input.expect_multicast(&tiles[s], &full[s]);
+                        if rank == 0 {{
+                            input.multicast_async([round as i32 * 8, 0], &tiles[s], &full[s], &cluster);
+                        }}
+                        let _ = full[s].arrive();
+                    }}
+                }} else if i < 32 {{
+                    let mut sum = 0.0;
+                    for round in 0..rounds {{
+                        let s = round % 2;
+                        full[s].wait_parity(round / 2 % 2 == 1);
+                        for row in 0..8 {{ sum += tiles[s][row][i]; }}
+                        {meet}
+                        if lane < 2 {{ cluster.map_shared_rank(&empty[s], lane).arrive(); }}
+                    }}
+                    warp.sync();
+                    out[rank * 32 + i] = sum;
+                }}
+                cluster.sync();
+            }}"
+        )
+    };
+    assert!(found(&ring("warp.sync();")).is_empty(), "{:?}", found(&ring("warp.sync();")));
+    assert!(matches!(&found(&ring(""))[..], [rule] if rule.starts_with("ring_")), "{:?}", found(&ring("")));
+}
