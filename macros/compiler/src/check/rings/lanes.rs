@@ -19,7 +19,7 @@ pub(super) type Lanes<'p> = (&'p Program, u32);
 /// Where the lanes stand: the index of a step in each program.
 type Places = Vec<usize>;
 
-/// The steps of a warp, if its lanes meet and do nothing by themselves that may wait, or that concerns the memory of a slot.
+/// The steps of a warp, if its lanes meet and do nothing by themselves that may wait.
 pub(super) fn in_one_order(lanes: &[Lanes<'_>]) -> Option<Program> {
     let (first, _) = lanes.first()?;
     let mut program =
@@ -167,6 +167,10 @@ fn is_of_some(op: &Op, lane: usize, lanes: &[Lanes<'_>]) -> bool {
         Op::Arrive { token: false, drops: false, .. }
         | Op::Expect { .. }
         | Op::Copy { .. }
+        | Op::BeginFill { .. }
+        | Op::EndFill { .. }
+        | Op::BeginRead { .. }
+        | Op::EndRead { .. }
         | Op::Branch { condition: Condition::Counters(_), .. } => true,
         Op::Set(values) => {
             let others = lanes.iter().enumerate().filter(|(other, _)| *other != lane);
@@ -178,10 +182,6 @@ fn is_of_some(op: &Op, lane: usize, lanes: &[Lanes<'_>]) -> bool {
         | Op::WaitToken { .. }
         | Op::Arrive { .. }
         | Op::Share { .. }
-        | Op::BeginFill { .. }
-        | Op::EndFill { .. }
-        | Op::BeginRead { .. }
-        | Op::EndRead { .. }
         | Op::Store { .. }
         | Op::WaitStores { .. }
         | Op::Sync { .. }
