@@ -50,7 +50,9 @@ fn is_mended_with(one: &Diag, other: &Diag) -> bool {
     let partner = |fault: &Diag| cause(fault).map(|(at, _)| at);
     let is_partner = |one: &Diag, other: &Diag| partner(one) == Some(place(other.at));
     // Accesses one after another, each unordered with the one before, lack one barrier.
-    let is_next = one.rule == other.rule && Rule::OF_PAIRS.contains(&one.rule) && (is_partner(one, other) || is_partner(other, one));
+    let is_next = one.rule == other.rule
+        && Rule::OF_PAIRS.contains(&one.rule)
+        && (is_partner(one, other) || is_partner(other, one));
     let is_turned = is_next || is_partner(one, other) && is_partner(other, one);
     let is_of_kernel = one.rule.requirement().is_some() && other.rule.requirement().is_some();
     is_of_kernel && (is_turned || one.rule == other.rule && is_same_fault(one, other) || follows(one, other))

@@ -7,8 +7,8 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Expr, ExprCall, ExprMethodCall, FnArg, ItemFn, Lifetime, Local, Pat, PatIdent, PathArguments,
-    ReceiverKind, Type, parse_quote_spanned,
+    Block, Expr, ExprCall, ExprMethodCall, FnArg, ItemFn, Lifetime, Local, Pat, PatIdent, PathArguments, ReceiverKind,
+    Type, parse_quote_spanned,
 };
 
 use super::lengths::{Lengths, constants_of};

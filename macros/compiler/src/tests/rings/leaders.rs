@@ -228,7 +228,8 @@ fn a_lane_releases_for_its_warp() {
 fn a_lane_tells_what_its_warp_has_filled() {
     let source = filled_behind_a_lane(MEET);
     assert!(faults(&source).is_empty());
-    let unmet = source.replace("warp.sync();\n                    if lane == 0 { let _ = full", "if lane == 0 { let _ = full");
+    let unmet =
+        source.replace("warp.sync();\n                    if lane == 0 { let _ = full", "if lane == 0 { let _ = full");
     assert_ne!(source, unmet);
     assert_eq!(verdict(&unmet), "ring_read");
 }
