@@ -49,9 +49,12 @@ fn cause(fault: &Diag) -> Option<(Place, &str)> {
 fn is_mended_with(one: &Diag, other: &Diag) -> bool {
     let partner = |fault: &Diag| cause(fault).map(|(at, _)| at);
     let is_partner = |one: &Diag, other: &Diag| partner(one) == Some(place(other.at));
-    // Accesses one after another, each unordered with the one before, lack one barrier.
+    // Accesses one after another, each unordered with the one before, lack one barrier if they take turns in a loop.
+    let is_turn = |fault: &Diag| cause(fault).is_some_and(|(_, note)| note.ends_with("in the previous iteration"));
     let is_next = one.rule == other.rule
         && Rule::OF_PAIRS.contains(&one.rule)
+        && is_turn(one)
+        && is_turn(other)
         && (is_partner(one, other) || is_partner(other, one));
     let is_turned = is_next || is_partner(one, other) && is_partner(other, one);
     let is_of_kernel = one.rule.requirement().is_some() && other.rule.requirement().is_some();

@@ -37,6 +37,11 @@ fn one_error_for_one_barrier() {
     for rule in ["unpublished_remote_read", "overwrite_while_read"] {
         assert!(found[0].contains(rule), "{found:#?}");
     }
+    // Accesses that take turns in a loop.
+    let turns = "let v = from[i]; cluster.map_shared_rank(to, peer)[i] = v; std::mem::swap(&mut from, &mut to); out[i] = from[i];";
+    let turns = format!("for k in 0..n {{ {turns} }}");
+    let found = texts(&format!("{filled} cluster.sync(); let (mut from, mut to) = (&a, &b); {turns} cluster.sync();"));
+    assert_eq!(found.len(), 1, "{found:#?}");
     // Two arrays, each with a write that another barrier has to order.
     let two = format!(
         "{filled} cluster.sync(); a[i] = 1; {} cluster.sync(); b[i] = 2; {} cluster.sync();",

@@ -94,10 +94,12 @@ pub(super) fn is_led(assembled: &Assembled, threads: Threads, trace: &[Event]) -
         })
 }
 
-/// Whether a lane has told others something before its warp had come so far.
-pub(super) fn tells_early(assembled: &Assembled, trace: &[Event]) -> bool {
+/// Whether a lane has arrived somewhere before its warp had come so far.
+pub(super) fn arrives_early(assembled: &Assembled, trace: &[Event]) -> bool {
     trace.iter().any(|event| match event.action {
-        EventAction::Step { step, .. } => assembled.early.contains(&step),
+        EventAction::Step { threads, step, index } => {
+            assembled.early.contains(&step) && matches!(assembled.skeleton.op(threads, index), Some(Op::Arrive { .. }))
+        }
         EventAction::Lands { .. } | EventAction::Stored { .. } => false,
     })
 }
