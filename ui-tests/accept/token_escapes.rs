@@ -64,10 +64,22 @@ fn taken_from_an_option(n: u32) {
     }
 }
 
+/// An array that a pattern takes apart is no place where tokens are kept.
+#[cluster_kernel(block = 32)]
+fn taken_apart() {
+    let block = this_thread_block();
+    let bars = shared_barriers::<2>();
+    bars.init_collective(&block, 32);
+    let [first, second] = [bars[0].arrive(), bars[1].arrive()];
+    bars[0].wait(first);
+    bars[1].wait(second);
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<in_variables>,
     phalanx::Program::of::<from_a_function>,
     phalanx::Program::of::<beside_values>,
     phalanx::Program::of::<beside_a_closure>,
     phalanx::Program::of::<taken_from_an_option>,
+    phalanx::Program::of::<taken_apart>,
 ];

@@ -54,4 +54,26 @@ fn as_a_reference() {
     cluster.barrier_wait(token);
 }
 
+#[cluster_kernel(block = 32)]
+fn of_phase_barriers() {
+    let block = this_thread_block();
+    let bars = shared_barriers::<2>();
+    bars.init_collective(&block, 32);
+    let tokens = [bars[0].arrive(), bars[1].arrive()];
+    bars[0].wait(tokens[0]);
+    bars[1].wait(tokens[1]);
+}
+
+#[cluster_kernel(block = 32)]
+fn options_of_phases(rounds: u32) {
+    let block = this_thread_block();
+    let bars = shared_barriers::<2>();
+    bars.init_collective(&block, 32);
+    let mut tokens = [None, None];
+    for round in 0..rounds {
+        let token = bars[round % 2].arrive();
+        tokens[round % 2] = Some(token);
+    }
+}
+
 fn main() {}

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use phalanx_compiler::{RingCase, RingReport, Session};
+use phalanx_compiler::{RingCase, RingReport, Session, take_item};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::run::{Result, at};
@@ -99,15 +99,7 @@ fn find(tokens: TokenStream, kernels: &mut Vec<(TokenStream, TokenStream)>) {
                 Some(TokenTree::Group(options)) => options.stream(),
                 _ => TokenStream::new(),
             };
-            let mut item = Vec::new();
-            for tree in trees.by_ref() {
-                let ends = matches!(&tree, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
-                item.push(tree);
-                if ends {
-                    break;
-                }
-            }
-            kernels.push((options, item.into_iter().collect()));
+            kernels.push((options, take_item(&mut trees)));
         } else {
             find(group.stream(), kernels);
         }

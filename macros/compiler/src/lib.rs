@@ -8,6 +8,7 @@ mod diag;
 mod emit;
 mod expand;
 mod fragment;
+mod item;
 mod member;
 mod messages;
 mod model;
@@ -28,6 +29,7 @@ use proc_macro2::TokenStream;
 
 pub use diag::Fault;
 pub use expand::{RingCase, RingReport};
+pub use item::take_item;
 pub use rules::{ParseRuleError, Requirement, Rule, Unchecked};
 pub use session::Session;
 use stack::with_large_stack;

@@ -12,10 +12,11 @@ pub(crate) fn join(faults: Vec<Diag>) -> Vec<Diag> {
     // What the kernel's end does not wait for is often what another access does not wait for either, and then follows that.
     let (of_exits, others): (Vec<Diag>, Vec<Diag>) =
         faults.into_iter().partition(|fault| fault.rule == Rule::ExitBeforePeersDone);
-    // And much follows from an arrival that nobody waits for.
+    // And much follows from an arrival that nobody waits for, and from a barrier that not all threads come to.
     let (of_tokens, others): (Vec<Diag>, Vec<Diag>) =
         others.into_iter().partition(|fault| fault.rule == Rule::TokenNeverWaited);
-    for fault in of_tokens.into_iter().chain(others).chain(of_exits) {
+    let (divergent, others): (Vec<Diag>, Vec<Diag>) = others.into_iter().partition(is_divergent);
+    for fault in of_tokens.into_iter().chain(divergent).chain(others).chain(of_exits) {
         match groups.iter_mut().find(|group| group.iter().any(|known| is_mended_with(known, &fault))) {
             Some(group) => group.push(fault),
             None => groups.push(vec![fault]),
@@ -47,14 +48,22 @@ fn cause(fault: &Diag) -> Option<(Place, &str)> {
 /// Whether what mends one fault mends the other, too.
 fn is_mended_with(one: &Diag, other: &Diag) -> bool {
     let partner = |fault: &Diag| cause(fault).map(|(at, _)| at);
-    let is_turned = partner(one) == Some(place(other.at)) && partner(other) == Some(place(one.at));
+    let is_partner = |one: &Diag, other: &Diag| partner(one) == Some(place(other.at));
+    // Accesses one after another, each unordered with the one before, lack one barrier if they take turns in a loop.
+    let is_turn = |fault: &Diag| cause(fault).is_some_and(|(_, note)| note.ends_with("in the previous iteration"));
+    let is_next = one.rule == other.rule
+        && Rule::OF_PAIRS.contains(&one.rule)
+        && is_turn(one)
+        && is_turn(other)
+        && (is_partner(one, other) || is_partner(other, one));
+    let is_turned = is_next || is_partner(one, other) && is_partner(other, one);
     let is_of_kernel = one.rule.requirement().is_some() && other.rule.requirement().is_some();
     is_of_kernel && (is_turned || one.rule == other.rule && is_same_fault(one, other) || follows(one, other))
 }
 
 /// Whether two faults by one rule are the same, at two places: what spoils one spoils the other, and so one change mends both.
 fn is_same_fault(one: &Diag, other: &Diag) -> bool {
-    // Accesses before the first barrier or after the last, races with one access, and copies that nobody waits for.
+    // Accesses before the first barrier or after the last, races with one access, and copies and products that nobody waits for.
     let is_told_alike = matches!(
         one.rule,
         Rule::RemoteBeforeEntry
@@ -62,10 +71,14 @@ fn is_same_fault(one: &Diag, other: &Diag) -> bool {
             | Rule::UnpublishedRemoteRead
             | Rule::OverwriteWhileRead
             | Rule::CopyInFlight
+            | Rule::MmaInFlight
     );
+    // One wait mends them, whatever they access.
+    let is_before_wait = one.rule == Rule::AccessBeforePrevious;
     let is_of_one_cause = one.message == other.message && cause(one).is_some() && cause(one) == cause(other);
     let is_of_one_arrival = relaxed_arrival(one).is_some() && relaxed_arrival(one) == relaxed_arrival(other);
-    is_told_alike && one.text() == other.text()
+    is_before_wait
+        || is_told_alike && one.text() == other.text()
         || is_of_one_cause
         || is_of_one_arrival
         || are_initialized_alike(one, other)
@@ -84,16 +97,27 @@ fn relaxed_arrival(fault: &Diag) -> Option<Place> {
     (*at).map(place)
 }
 
+/// Whether not all threads come to a collective.
+fn is_divergent(fault: &Diag) -> bool {
+    matches!(fault.rule, Rule::DivergentCollective | Rule::DivergentExit)
+}
+
 /// Whether the second fault is what comes of the first: an access that nothing orders is not waited for by the end either, and where
-/// nobody waits for an arrival, its barrier orders nothing.
+/// nobody waits for an arrival, or not all come to a barrier, it orders nothing. A wait that not all come to leaves some tokens.
 fn follows(one: &Diag, other: &Diag) -> bool {
     let is_end = other.rule == Rule::ExitBeforePeersDone;
     let is_known = || place(one.at) == place(other.at) || cause(one).is_some_and(|(at, _)| at == place(other.at));
     let is_unordered =
         matches!(one.rule, Rule::UnpublishedRemoteRead | Rule::OverwriteWhileRead | Rule::UnorderedRemoteWrite);
-    if one.rule == Rule::TokenNeverWaited {
+    if one.rule == Rule::TokenNeverWaited && is_divergent(other) {
+        let is_of = |group: &&str| [one, other].iter().all(|fault| fault.message.contains(*group));
+        let groups = ["the thread block", "the cluster", "the grid"];
+        return other.message.starts_with("`barrier_wait`") && groups.iter().any(is_of);
+    }
+    if one.rule == Rule::TokenNeverWaited || is_divergent(one) {
         let is_order = Rule::OF_PAIRS.contains(&other.rule) || other.rule == Rule::RemoteBeforeEntry;
-        return is_order && one.message.contains("the cluster");
+        let is_end = is_end && is_divergent(one);
+        return (is_order || is_end) && one.message.contains("the cluster");
     }
     let is_later = is_end && (is_unordered || one.rule == Rule::CopyInFlight);
     (is_later || is_unordered && other.rule == Rule::MulticastUnarmed) && is_known()

@@ -4,7 +4,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
 use super::item::{Declared, declared, unlinted};
@@ -73,13 +73,18 @@ pub(crate) fn selections(caller: &Function, followed: &[Followed]) -> TokenStrea
         let (marker, span) = (path(function), function.name.span());
         let entry = format_ident!("{}__on_device", function.name, span = span);
         let arguments = std::iter::repeat_n(quote_spanned!(span=> loop {}), *arguments);
-        let marker = quote_spanned!(span=> #marker::<#(#constants),*>);
-        let slot =
-            quote_spanned!(span=> &<::phalanx::__private::Callee<#marker> as ::core::default::Default>::default());
+        let slot = |own: &[TokenTree]| {
+            quote_spanned!(span=> &<::phalanx::__private::Callee<#marker::<#(#constants,)* #(#own),*>> as ::core::default::Default>::default())
+        };
         Some(match selected {
-            Selected::ByType => quote_spanned!(span=> { #ty::#entry(#(#arguments,)* #slot); }),
-            Selected::ByReceiver => {
-                quote_spanned!(span=> { let mut value: #ty = loop {}; value.#entry(#(#arguments,)* #slot); })
+            Selected::ByType => {
+                let slot = slot(&[]);
+                quote_spanned!(span=> { #ty::#entry(#(#arguments,)* #slot); })
+            }
+            Selected::ByReceiver(own) => {
+                let slot = slot(own);
+                let turbofish = (!own.is_empty()).then(|| quote_spanned!(span=> ::<#(#own),*>));
+                quote_spanned!(span=> { let mut value: #ty = loop {}; value.#entry #turbofish(#(#arguments,)* #slot); })
             }
         })
     });

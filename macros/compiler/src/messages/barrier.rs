@@ -256,7 +256,10 @@ pub(crate) fn barrier_count_too_many(
     expected: Option<u64>,
     arrivals: u64,
 ) -> Diag {
-    let expected = expected.map_or("an arrival".into(), |expected| format!("{expected} arrivals"));
+    let expected = match expected {
+        None | Some(1) => "an arrival".into(),
+        Some(expected) => format!("{expected} arrivals"),
+    };
     let most = match arrivals {
         0 => "no thread arrives".into(),
         arrivals => format!("at most {arrivals} can occur"),

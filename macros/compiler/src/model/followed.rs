@@ -40,18 +40,19 @@ pub(crate) struct FollowedMethod {
 }
 
 /// How rustc selects a function of a type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Selected {
     /// `Type::name(..)`
     ByType,
-    /// `value.name(..)`
-    ByReceiver,
+    /// `value.name(..)`, or `value.name::<3>(..)` with these constants
+    ByReceiver(Vec<TokenTree>),
 }
 
 impl Followed {
     /// Whether rustc has to confirm the same of both.
     pub(crate) fn is_same(&self, other: &Followed) -> bool {
-        let method = |of: &Followed| of.method.as_ref().map(|method| (method.ty.to_string(), method.selected));
+        let by_type = |method: &FollowedMethod| matches!(method.selected, Selected::ByType);
+        let method = |of: &Followed| of.method.as_ref().map(|method| (method.ty.to_string(), by_type(method)));
         let path = |of: &Followed| of.elsewhere.as_ref().map(|(path, place)| (path.to_string(), place.clone()));
         (&self.name, self.text, method(self), path(self)) == (&other.name, other.text, method(other), path(other))
     }

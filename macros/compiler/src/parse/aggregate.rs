@@ -2,7 +2,7 @@
 
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
-use syn::{ExprField, ExprStruct, Token};
+use syn::{ExprArray, ExprField, ExprStruct, Token};
 
 use super::Parser;
 use super::expr::dereferenced;
@@ -28,6 +28,20 @@ impl Parser<'_> {
                 self.with_type(element)
             }
         }
+    }
+
+    /// Parses `[a, b]`. What is wrong with one element is often wrong with the others: one error is enough.
+    pub(super) fn array(&mut self, array: &ExprArray, span: SpanRange) -> Expr {
+        let mut elements = Vec::new();
+        for element in &array.elems {
+            let element = self.element(element, "an array");
+            if matches!(element.kind, ExprKind::Error) {
+                return Expr::error(span);
+            }
+            elements.push(element);
+        }
+        let slot = self.slot(SlotUse::Type);
+        Expr { kind: ExprKind::Array { elements, slot }, result_kind: Kind::Value, span }
     }
 
     /// Parses `Point { x: 1.0, y, ..base }`.

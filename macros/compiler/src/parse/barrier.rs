@@ -8,7 +8,7 @@ use syn::{ExprMethodCall, FnArg, PathArguments, Type, TypePath};
 use super::Parser;
 use super::syntax::{Arguments, const_argument, type_argument};
 use crate::messages;
-use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, PhaseMethod, PhaseOperand};
+use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, PhaseMethod, PhaseOperand, PhaseResult};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
 use crate::model::op::Op;
@@ -191,6 +191,28 @@ impl Parser<'_> {
         let mut operands = vec![receiver];
         operands.extend(self.barrier_operands(barrier, method, &call.args));
         self.op(Op::Barrier(barrier, method), operands, span)
+    }
+
+    /// Whether syntax shows that a value is the token of a phase barrier, or an option of one.
+    pub(super) fn is_phase_token(&self, value: &Expr) -> bool {
+        match &value.kind {
+            ExprKind::Op { op: Op::Barrier(_, method), .. } => method.result == PhaseResult::Token,
+            ExprKind::Some(value) => self.is_phase_token(value),
+            ExprKind::Local(local) => self.phase_tokens.contains(local),
+            _ => false,
+        }
+    }
+
+    /// Refuses an array of tokens that gets a name: its elements cannot be moved out of it. One that a pattern takes apart is no place.
+    pub(super) fn array_of_tokens(&mut self, init: &Expr) {
+        let token = match &init.kind {
+            ExprKind::Array { elements, .. } => elements.iter().find(|element| self.is_phase_token(element)),
+            ExprKind::Repeat { element, .. } => Some(&**element).filter(|element| self.is_phase_token(element)),
+            _ => None,
+        };
+        if let Some(token) = token {
+            self.diags.push(messages::token_escapes(token.span, "an array"));
+        }
     }
 
     fn barrier_operands(&mut self, barrier: Barrier, method: &PhaseMethod, arguments: &Arguments) -> Vec<Expr> {

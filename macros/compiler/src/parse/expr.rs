@@ -37,16 +37,12 @@ impl Parser<'_> {
             syn::Expr::Field(field) => self.field(field, span),
             syn::Expr::Array(array) if array.elems.is_empty() => self.error(messages::no_elements_in_array(span)),
             syn::Expr::Repeat(repeat) if is_zero(&repeat.len) => self.error(messages::no_elements_in_array(span)),
-            syn::Expr::Array(array) => {
-                let elements: Vec<Expr> = array.elems.iter().map(|element| self.element(element, "an array")).collect();
-                let (slot, result_kind) = (self.slot(SlotUse::Type), of_parts(&elements));
-                Expr { kind: ExprKind::Array { elements, slot }, result_kind, span }
-            }
+            syn::Expr::Array(array) => self.array(array, span),
             syn::Expr::Repeat(repeat) => {
                 let element = Box::new(self.element(&repeat.expr, "an array"));
                 let slot = self.slot(SlotUse::Type);
-                let length = repeat.len.to_token_stream();
-                Expr { kind: ExprKind::Repeat { element, length, slot }, result_kind: Kind::Value, span }
+                let (length, result_kind) = (repeat.len.to_token_stream(), of_parts(std::slice::from_ref(&element)));
+                Expr { kind: ExprKind::Repeat { element, length, slot }, result_kind, span }
             }
             syn::Expr::Assign(assign) => self.assign(assign, span),
             syn::Expr::Call(call) => self.call(call, span),
@@ -326,6 +322,9 @@ impl Parser<'_> {
         } else {
             match value.result_kind {
                 Kind::Token(_) | Kind::OptionalToken(_) => return self.escape(value, "memory"),
+                Kind::Value if matches!(place.kind, ExprKind::Index { .. }) && self.is_phase_token(&value) => {
+                    return self.escape(value, "an element");
+                }
                 _ => self.require_value(&value),
             }
         }

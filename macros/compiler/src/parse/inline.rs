@@ -7,12 +7,12 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Expr, ExprCall, ExprMethodCall, FnArg, GenericParam, ItemFn, Lifetime, Local, Pat, PatIdent, PathArguments,
-    ReceiverKind, Type, parse_quote_spanned,
+    Block, Expr, ExprCall, ExprMethodCall, FnArg, ItemFn, Lifetime, Local, Pat, PatIdent, PathArguments, ReceiverKind,
+    Type, parse_quote_spanned,
 };
 
-use super::lengths::Lengths;
-use super::local_types::{NamedType, single};
+use super::lengths::{Lengths, constants_of};
+use super::local_types::NamedType;
 use super::passed::{has_place, is_handle, is_value};
 use super::readable::{Known, Reads, are_apart, declared_everywhere, declared_in, is_place, name_of, words};
 use super::same_file::{Method, Module};
@@ -289,14 +289,22 @@ impl<'m> Inliner<'m> {
         // The receiver is read before the arguments are computed.
         let in_order = arguments.iter().all(|argument| is_place(argument) || !mentions(argument));
         let first = own.path().next()?.to_string();
-        if call.turbofish.is_some() || self.is_taken(&first) || !in_order || !self.may_stand(known) {
+        if self.is_taken(&first) || !in_order || !self.may_stand(known) {
             return None;
         }
-        if !takes_values(known) || !known.types.is_empty() || known.constants.iter().any(|(_, used)| *used) {
+        if !takes_values(known) || !known.types.is_empty() {
             return None;
         }
+        let turbofish = call.turbofish.clone().map_or(PathArguments::None, PathArguments::AngleBracketed);
+        let given = constants_of(known, &turbofish)?;
+        // Where rustc selects the method, a constant of a body has no name.
+        if given.iter().any(|(_, given)| self.is_taken(&given.to_string())) {
+            return None;
+        }
+        let selected = Selected::ByReceiver(given.iter().map(|(_, given)| given.clone()).collect());
+        let constants = [given, constants].concat();
         let body = self.body(known, (Some(&own), name, &constants), Some(&call.receiver), &arguments)?;
-        self.follow(known, (Some(&own), name), Selected::ByReceiver, elsewhere);
+        self.follow(known, (Some(&own), name), selected, elsewhere);
         Some((known.identity, body))
     }
 
@@ -462,26 +470,6 @@ fn takes_values(known: &Known) -> bool {
             ty => is_value(ty),
         },
     })
-}
-
-/// Returns the constants that a call names for the parameters of a function, each one literal or name; `None` if one that the body
-/// needs is not shown.
-fn constants_of(known: &Known, arguments: &PathArguments) -> Option<Vec<(String, TokenTree)>> {
-    let given: Vec<Option<TokenTree>> = match arguments {
-        PathArguments::None if known.constants.iter().any(|(_, used)| *used) => return None,
-        PathArguments::None => return Some(Vec::new()),
-        PathArguments::Parenthesized(_) => return None,
-        PathArguments::AngleBracketed(arguments) => arguments.args.iter().map(single).collect(),
-    };
-    let params = || known.sig.generics.params.iter().filter(|param| !matches!(param, GenericParam::Lifetime(_)));
-    if given.len() != params().count() {
-        return None;
-    }
-    let constant = |(param, given): (&GenericParam, Option<TokenTree>)| match param {
-        GenericParam::Const(param) => Some(given.map(|given| (param.ident.to_string(), given))),
-        GenericParam::Type(_) | GenericParam::Lifetime(_) => None,
-    };
-    params().zip(given).filter_map(constant).collect()
 }
 
 /// Returns the name of a path that is one, with or without arguments.

@@ -1,10 +1,10 @@
 //! The lengths of shared arrays as a function writes them, and the constants of a called function that they are: of `f(&keys)` the `N` of
-//! `fn f<const N: usize>(keys: &SharedArray<u32, N>)` is the length that `keys` was made with.
+//! `fn f<const N: usize>(keys: &SharedArray<u32, N>)` is the length that `keys` was made with, unless the call names it.
 
 use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenTree};
-use syn::{Expr, FnArg, GenericArgument, Local, Path, PathArguments, Type};
+use syn::{Expr, FnArg, GenericArgument, GenericParam, Local, Path, PathArguments, Type};
 
 use super::local_types::single;
 use super::readable::{Known, name_of};
@@ -67,4 +67,24 @@ fn length(path: &Path) -> Option<TokenTree> {
     let mut arguments = arguments.args.iter().filter(|argument| !matches!(argument, GenericArgument::Lifetime(_)));
     let (_, second, None) = (arguments.next()?, arguments.next()?, arguments.next()) else { return None };
     single(second)
+}
+
+/// Returns the constants that a call names for the parameters of a function, each one literal or name; `None` if one that the body
+/// needs is not shown.
+pub(super) fn constants_of(known: &Known, arguments: &PathArguments) -> Option<Vec<(String, TokenTree)>> {
+    let given: Vec<Option<TokenTree>> = match arguments {
+        PathArguments::None if known.constants.iter().any(|(_, used)| *used) => return None,
+        PathArguments::None => return Some(Vec::new()),
+        PathArguments::Parenthesized(_) => return None,
+        PathArguments::AngleBracketed(arguments) => arguments.args.iter().map(single).collect(),
+    };
+    let params = || known.sig.generics.params.iter().filter(|param| !matches!(param, GenericParam::Lifetime(_)));
+    if given.len() != params().count() {
+        return None;
+    }
+    let constant = |(param, given): (&GenericParam, Option<TokenTree>)| match param {
+        GenericParam::Const(param) => Some(given.map(|given| (param.ident.to_string(), given))),
+        GenericParam::Type(_) | GenericParam::Lifetime(_) => None,
+    };
+    params().zip(given).filter_map(constant).collect()
 }

@@ -133,6 +133,8 @@ struct Parser<'d> {
     rows: BTreeSet<LocalId>,
     /// The locals without a type that are results of device functions, which count as values until a wait takes them.
     results: BTreeSet<LocalId>,
+    /// The locals that are bound to a token of a phase barrier, which is a value, or to an option of one.
+    phase_tokens: BTreeSet<LocalId>,
 }
 
 /// The names of one lexical scope, and its locals in order of declaration.
@@ -221,6 +223,7 @@ impl<'d> Parser<'d> {
             learned: false,
             rows: BTreeSet::new(),
             results: BTreeSet::new(),
+            phase_tokens: BTreeSet::new(),
         }
     }
 

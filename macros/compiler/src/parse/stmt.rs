@@ -158,6 +158,7 @@ impl Parser<'_> {
         }
         if let Some(init) = &init {
             self.barrier_copy(init);
+            self.array_of_tokens(init);
         }
         let kind = match (&ty, &init) {
             (Some(ty), _) => shape_kind(&ty.shape),
@@ -180,6 +181,9 @@ impl Parser<'_> {
             (None, None) => false,
         };
         let local = self.declare(name, mutable, kind, ty.clone());
+        if init.as_ref().is_some_and(|init| self.is_phase_token(init)) {
+            self.phase_tokens.insert(local);
+        }
         self.function.locals[local.0].slot = slot;
         self.function.locals[local.0].is_array = is_array;
         self.function.locals[local.0].rows = init.as_ref().and_then(rows);

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+use crate::take_item;
+
 /// An item with an attribute of this crate.
 #[derive(Debug, Clone)]
 pub(super) struct Annotated {
@@ -57,7 +59,7 @@ fn among(tokens: TokenStream) -> Vec<Annotated> {
     let mut trees = tokens.into_iter();
     while let Some(tree) = trees.next() {
         if let Some(attribute) = own_attribute(&tree) {
-            found.push(Annotated { attribute, item: item(&mut trees) });
+            found.push(Annotated { attribute, item: take_item(&mut trees) });
         }
     }
     found
@@ -73,18 +75,4 @@ fn own_attribute(tree: &TokenTree) -> Option<TokenStream> {
         _ => false,
     };
     (is_own && group.delimiter() == Delimiter::Bracket).then(|| group.stream())
-}
-
-/// Returns the tokens up to the item's braces, or to a semicolon.
-fn item(trees: &mut impl Iterator<Item = TokenTree>) -> TokenStream {
-    let mut item = Vec::new();
-    for tree in trees {
-        item.push(tree);
-        match item.last() {
-            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => break,
-            Some(TokenTree::Punct(punct)) if punct.as_char() == ';' => break,
-            _ => {}
-        }
-    }
-    item.into_iter().collect()
 }

@@ -37,6 +37,11 @@ fn one_error_for_one_barrier() {
     for rule in ["unpublished_remote_read", "overwrite_while_read"] {
         assert!(found[0].contains(rule), "{found:#?}");
     }
+    // Accesses that take turns in a loop.
+    let turns = "let v = from[i]; cluster.map_shared_rank(to, peer)[i] = v; std::mem::swap(&mut from, &mut to); out[i] = from[i];";
+    let turns = format!("for k in 0..n {{ {turns} }}");
+    let found = texts(&format!("{filled} cluster.sync(); let (mut from, mut to) = (&a, &b); {turns} cluster.sync();"));
+    assert_eq!(found.len(), 1, "{found:#?}");
     // Two arrays, each with a write that another barrier has to order.
     let two = format!(
         "{filled} cluster.sync(); a[i] = 1; {} cluster.sync(); b[i] = 2; {} cluster.sync();",
@@ -44,6 +49,38 @@ fn one_error_for_one_barrier() {
         read("b")
     );
     assert_eq!(texts(&two).len(), 2, "{:#?}", texts(&two));
+}
+
+/// A barrier that not all threads come to is one error, with what it then does not order; so is a wait that not all come to.
+#[test]
+fn one_error_for_one_branch() {
+    let kernel = |body: &str| {
+        format!(
+            "#[cluster_kernel(cluster = 2, block = 64)]
+            fn f(x: &[u32], out: &mut [u32], n: u32) {{
+                let cluster = this_cluster();
+                let block = this_thread_block();
+                let (i, peer) = (block.thread_rank(), 1 - cluster.block_rank());
+                let a = shared_array::<u32, 64>();
+                a[i] = i;
+                {body}
+            }}"
+        )
+    };
+    let read = "out[i] = cluster.map_shared_rank(&a, peer)[i];";
+    for (body, rule) in [
+        (format!("if i < 32 {{ cluster.sync(); }} {read} cluster.sync();"), "divergent_collective"),
+        (format!("cluster.sync(); {read} if peer == 0 {{ cluster.sync(); }}"), "divergent_collective"),
+        ("let t = block.barrier_arrive(); if x[i] > 0 { block.barrier_wait(t); }".into(), "token_never_waited"),
+        ("let t = block.barrier_arrive(); if x[i] > 0 { return; } block.barrier_wait(t);".into(), "token_never_waited"),
+    ] {
+        let found = errors(&Attributed::parse(&kernel(&body)).expand());
+        let texts: Vec<_> = found.into_iter().map(|(_, _, text)| text).collect();
+        assert!(matches!(&texts[..], [text] if text.contains(&format!("[{rule}]\n"))), "{body}: {texts:#?}");
+    }
+    // A wait for an unknown token is the fault, not that its barrier orders nothing.
+    let unknown = format!("cluster.sync(); {read} cluster.barrier_wait(done); a[i] = 0; cluster.sync();");
+    assert_eq!(errors(&Attributed::parse(&kernel(&unknown)).expand()).len(), 1);
 }
 
 /// A barrier that is missing before a condition is read is what the message asks for.

@@ -29,6 +29,8 @@ pub(super) struct Assembled {
     pub(super) allows_more: bool,
     /// What the arrays of slots stand for.
     pub(super) guards: Vec<Guard>,
+    /// The numbers of the steps that one lane takes before its warp has come so far.
+    pub(super) early: BTreeSet<u32>,
     /// The shared arrays that warps fill: the skeleton does not show conflicts between their own threads.
     pub(super) filled_by_warps: BTreeSet<usize>,
 }
@@ -120,6 +122,7 @@ pub(super) fn assemble(
         // Streams of their own allow more trip counts than there are.
         allows_more: streams.len() > 1 || actors.iter().any(|actors| actors.program.allows_more),
         guards,
+        early: actors.iter().flat_map(|actors| actors.program.early.iter().copied()).collect(),
         filled_by_warps,
         threads: actors.into_iter().map(|actors| (actors.threads, actors.unit)).collect(),
     })

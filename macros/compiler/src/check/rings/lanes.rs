@@ -1,11 +1,12 @@
 //! Warps whose lanes do different things between the places where they meet, such as one that tells each peer by another lane. For a
 //! fault, a warp is then one actor that does what its lanes do in one order: all of them what they do alike, and each of them its own
-//! steps before that. A run in which they take this order is one of the kernel, because none of the steps that a lane does by
+//! steps before that (but see `unmet`). A run in which they take this order is one of the kernel, because none of the steps that a lane does by
 //! itself ever waits.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::leaders::do_the_same;
+use super::unmet::others_lag_behind;
 use super::walk::Program;
 use crate::rings::{Condition, Op, Step};
 
@@ -18,7 +19,7 @@ pub(super) type Lanes<'p> = (&'p Program, u32);
 /// Where the lanes stand: the index of a step in each program.
 type Places = Vec<usize>;
 
-/// The steps of a warp, if its lanes meet and do nothing by themselves that may wait, or that concerns the memory of a slot.
+/// The steps of a warp, if its lanes meet and do nothing by themselves that may wait.
 pub(super) fn in_one_order(lanes: &[Lanes<'_>]) -> Option<Program> {
     let (first, _) = lanes.first()?;
     let mut program =
@@ -30,6 +31,8 @@ pub(super) fn in_one_order(lanes: &[Lanes<'_>]) -> Option<Program> {
         program.together.extend(other.together.clone());
     }
     let mut labels: BTreeMap<Places, usize> = BTreeMap::new();
+    // Whether all lanes take a step.
+    let mut is_of_all: BTreeMap<usize, bool> = BTreeMap::new();
     // The branches whose other targets are open.
     let mut open: Vec<(Option<usize>, Places)> = vec![(None, vec![0; lanes.len()])];
     while let Some((branch, mut places)) = open.pop() {
@@ -62,6 +65,7 @@ pub(super) fn in_one_order(lanes: &[Lanes<'_>]) -> Option<Program> {
                 program.meetings.insert(at);
             }
             program.steps.extend(by_lanes(step, many)?);
+            is_of_all.extend((at..program.steps.len()).map(|step| (step, goes.by.is_none())));
             if let Op::Branch { otherwise: _, .. } = &step.op {
                 let mut other = places.clone();
                 for (lane, place) in other.iter_mut().enumerate().filter(|(lane, _)| goes.moves(*lane)) {
@@ -78,6 +82,7 @@ pub(super) fn in_one_order(lanes: &[Lanes<'_>]) -> Option<Program> {
             places.iter_mut().enumerate().filter(|(lane, _)| goes.moves(*lane)).for_each(|(_, place)| *place += 1);
         }
     }
+    others_lag_behind(&mut program, is_of_all);
     Some(program)
 }
 
@@ -162,6 +167,10 @@ fn is_of_some(op: &Op, lane: usize, lanes: &[Lanes<'_>]) -> bool {
         Op::Arrive { token: false, drops: false, .. }
         | Op::Expect { .. }
         | Op::Copy { .. }
+        | Op::BeginFill { .. }
+        | Op::EndFill { .. }
+        | Op::BeginRead { .. }
+        | Op::EndRead { .. }
         | Op::Branch { condition: Condition::Counters(_), .. } => true,
         Op::Set(values) => {
             let others = lanes.iter().enumerate().filter(|(other, _)| *other != lane);
@@ -173,10 +182,6 @@ fn is_of_some(op: &Op, lane: usize, lanes: &[Lanes<'_>]) -> bool {
         | Op::WaitToken { .. }
         | Op::Arrive { .. }
         | Op::Share { .. }
-        | Op::BeginFill { .. }
-        | Op::EndFill { .. }
-        | Op::BeginRead { .. }
-        | Op::EndRead { .. }
         | Op::Store { .. }
         | Op::WaitStores { .. }
         | Op::Sync { .. }

@@ -94,6 +94,16 @@ pub(super) fn is_led(assembled: &Assembled, threads: Threads, trace: &[Event]) -
         })
 }
 
+/// Whether a lane has arrived somewhere before its warp had come so far.
+pub(super) fn arrives_early(assembled: &Assembled, trace: &[Event]) -> bool {
+    trace.iter().any(|event| match event.action {
+        EventAction::Step { threads, step, index } => {
+            assembled.early.contains(&step) && matches!(assembled.skeleton.op(threads, index), Some(Op::Arrive { .. }))
+        }
+        EventAction::Lands { .. } | EventAction::Stored { .. } => false,
+    })
+}
+
 /// Whether a warp has a wait somewhere, which may be that of a lane.
 pub(super) fn may_wait_by_a_lane(assembled: &Assembled, threads: Threads) -> bool {
     let role = threads.role as usize;

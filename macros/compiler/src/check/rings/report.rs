@@ -191,6 +191,7 @@ pub(super) fn fault(
             messages::undrained(begun.unwrap_or(last), &format!("a copy out of {}", words.slot(*slot)))
         }
     };
+    let diag = if mend::arrives_early(assembled, trace) { messages::not_met(diag) } else { diag };
     words.with_trace(diag, trace, Vec::new())
 }
 

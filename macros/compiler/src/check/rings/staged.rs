@@ -199,6 +199,7 @@ fn of_thread(
         threads: lanes.iter().map(|(_, thread)| (vec![*thread], Unit::Thread)).collect(),
         allows_more: false,
         guards: vec![Guard { slot: 0, certain: true, stored: true }],
+        early: BTreeSet::new(),
         filled_by_warps: BTreeSet::new(),
     };
     Ok(match rings::check(&assembled.skeleton, STATES) {

@@ -74,6 +74,8 @@ pub(super) struct Program {
     pub(super) meetings: BTreeSet<usize>,
     /// Whether the warp meets beside accesses of slots where a branch is passed over: their order is not kept.
     pub(super) meets_aside: bool,
+    /// The numbers of the steps that one lane takes before its warp has come so far.
+    pub(super) early: BTreeSet<u32>,
     /// Whether the steps lack something that keeps the kernel from some of their runs.
     pub(super) allows_more: bool,
     /// The shared arrays with an access that may not be made.

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::behind_wait::others_go_ahead;
 use super::kernel::WARP;
 use super::lanes;
 use super::leaders::{do_the_same, merged};
+use super::unmet::{others_go_ahead, others_lag_behind};
 use super::walk::Program;
 use crate::rings::{Among, Condition, Op};
 
@@ -220,6 +220,7 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
     }
     if stays_together {
         others_go_ahead(&mut program, &is_of_all);
+        others_lag_behind(&mut program, is_of_all);
     }
     Some(program)
 }

@@ -177,3 +177,89 @@ fn a_block_copies_to_two_buffers_in_turn() {
     faulty(&doubled(&COPY.replace("left[n]", "left[s]"), wait, "block.sync();"), "ring_overwrite");
     assert!(!found(&doubled(COPY, "bars[0].arrive_and_wait();", "block.sync();")).is_empty());
 }
+
+#[test]
+fn lanes_that_tell_each_block_meet_before() {
+    let ring = |meet: &str| {
+        format!(
+            "#[cluster_kernel(cluster = 2, block = 64)] fn sums(input: &TensorMap<[[f32; 32]; 8]>, out: &mut [f32], rounds: u32) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let warp = tiled_partition::<32>(&block);
+                let (i, lane, rank) = (block.thread_rank(), warp.thread_rank(), cluster.block_rank());
+                let tiles = shared_array::<[[f32; 32]; 8], 2>();
+                let full = shared_cluster_barriers::<2>();
+                let empty = shared_cluster_barriers::<2>();
+                full.init_collective(&cluster, 1);
+                empty.init_collective(&cluster, 2);
+                if i == 32 {{
+                    for round in 0..rounds {{
+                        let s = round % 2;
+                        empty[s].wait_parity(round / 2 % 2 == 0);
+                        input.expect_multicast(&tiles[s], &full[s]);
+                        if rank == 0 {{
+                            input.multicast_async([round as i32 * 8, 0], &tiles[s], &full[s], &cluster);
+                        }}
+                        let _ = full[s].arrive();
+                    }}
+                }} else if i < 32 {{
+                    let mut sum = 0.0;
+                    for round in 0..rounds {{
+                        let s = round % 2;
+                        full[s].wait_parity(round / 2 % 2 == 1);
+                        for row in 0..8 {{ sum += tiles[s][row][i]; }}
+                        {meet}
+                        if lane < 2 {{ cluster.map_shared_rank(&empty[s], lane).arrive(); }}
+                    }}
+                    warp.sync();
+                    out[rank * 32 + i] = sum;
+                }}
+                cluster.sync();
+            }}"
+        )
+    };
+    assert!(found(&ring("warp.sync();")).is_empty(), "{:?}", found(&ring("warp.sync();")));
+    assert!(matches!(&found(&ring(""))[..], [rule] if rule.starts_with("ring_")), "{:?}", found(&ring("")));
+}
+
+/// Blocks that add up in rounds: four lanes of a block's first warp read what the warps have left, and send the sum to a block each.
+fn added_up(arm: &str, meet: &str, wait: &str) -> String {
+    format!(
+        "#[cluster_kernel(cluster = 4, block = 64)] fn sums(x: &[f32], out: &mut [f32], rounds: u32) {{
+            let (cluster, block) = (this_cluster(), this_thread_block());
+            let warp = tiled_partition::<32>(&block);
+            let (i, me) = (block.thread_rank(), cluster.block_rank());
+            let parts = shared_array::<[f32; 2], 2>();
+            let inbox = shared_array::<[f32; 4], 2>();
+            let arrived = shared_cluster_barriers::<2>();
+            arrived.init_collective(&cluster, 1);
+            for r in 0..rounds {{
+                let s = r % 2;
+                {arm}
+                let part = warp.reduce(x[r * 256 + cluster.thread_rank() as u32], op::Plus);
+                if warp.thread_rank() == 0 {{ parts[s][warp.meta_group_rank()] = part; }}
+                {meet}
+                if i < 4 {{
+                    let total = parts[s][0] + parts[s][1];
+                    cluster.map_shared_rank(&inbox, i)[s].store_async(me, total, &cluster.map_shared_rank(&arrived[s], i));
+                }}
+                {wait}
+                if i == 0 {{ out[r * 4 + me] = inbox[s][0] + inbox[s][1] + inbox[s][2] + inbox[s][3]; }}
+            }}
+            cluster.sync();
+        }}"
+    )
+}
+
+#[test]
+fn some_lanes_read_and_send() {
+    let arm = "if i == 0 { arrived[s].expect_tx(16); let _ = arrived[s].arrive(); }";
+    let wait = "arrived[s].wait_parity(r / 2 % 2 == 1);";
+    let right = added_up(arm, "block.sync();", wait);
+    assert!(found(&right).is_empty(), "{:?}", found(&right));
+    faulty(&added_up("", "block.sync();", wait), "ring_deadlock");
+    faulty(&added_up(&arm.replace("16", "32"), "block.sync();", wait), "ring_deadlock");
+    faulty(&added_up(arm, "block.sync();", &wait.replace("== 1", "== 0")), "ring_overtaken");
+    for wrong in [added_up(arm, "", wait), added_up(arm, "warp.sync();", wait)] {
+        assert!(matches!(&found(&wrong)[..], [rule] if rule.starts_with("ring_")), "{:?} of {wrong}", found(&wrong));
+    }
+}

@@ -190,3 +190,46 @@ fn a_lane_waits_for_its_warp_to_fill() {
     assert_ne!(verdict(&filled_behind_a_lane(MEET)), "ring_overwrite");
     assert_eq!(verdict(&filled_behind_a_lane("")), "ring_overwrite");
 }
+
+/// The ring of `waited_for_by_a_lane`, where each lane does `wait` before it reads, and `release` after that.
+fn released_by_a_lane(read: &str, release: &str) -> String {
+    waited_for_by_a_lane(MEET, read)
+        .replace("warp.sync();\n                    if lane == 0 { let _ = empty[s].arrive(); }", release)
+}
+
+#[test]
+fn a_lane_releases_for_its_warp() {
+    let reads = [
+        "sum += rows[s][i];",
+        "for row in 0..2 { sum += rows[s][row * 32 + lane]; }",
+        "let a = rows[s][i]; let b = rows[s][63 - i]; sum += a * b;",
+    ];
+    for read in reads {
+        let met = released_by_a_lane(read, "warp.sync(); if lane == 0 { let _ = empty[s].arrive(); }");
+        assert_eq!(verdict(&met), "proved", "{met}");
+        let unmet = released_by_a_lane(read, "if lane == 0 { let _ = empty[s].arrive(); }");
+        assert!(matches!(&verdict(&unmet)[..], "ring_overwrite" | "ring_read"), "{}: {unmet}", verdict(&unmet));
+        let message = format!("{:?}", faults(&unmet));
+        assert!(message.contains("one lane arrives for its warp"), "{message}");
+        // A meeting after that comes too late.
+        let late = released_by_a_lane(read, "if lane == 0 { let _ = empty[s].arrive(); } warp.sync();");
+        assert!(matches!(&verdict(&late)[..], "ring_overwrite" | "ring_read"), "{}: {late}", verdict(&late));
+    }
+    // What lanes exchange shows that they have read.
+    let reduced = "let x = rows[s][i]; sum += warp.reduce(x, op::Plus);";
+    let source = released_by_a_lane(reduced, "if lane == 0 { let _ = empty[s].arrive(); }");
+    assert!(faults(&source).is_empty(), "{:?}", faults(&source));
+    // Every lane arrives for itself, or the one that reads does.
+    let alone = "if lane == 0 { sum += rows[s][i]; let _ = empty[s].arrive(); }";
+    assert!(faults(&released_by_a_lane("", alone)).is_empty());
+}
+
+#[test]
+fn a_lane_tells_what_its_warp_has_filled() {
+    let source = filled_behind_a_lane(MEET);
+    assert!(faults(&source).is_empty());
+    let unmet =
+        source.replace("warp.sync();\n                    if lane == 0 { let _ = full", "if lane == 0 { let _ = full");
+    assert_ne!(source, unmet);
+    assert_eq!(verdict(&unmet), "ring_read");
+}
