@@ -1,8 +1,8 @@
 //! Finds the values that a run has to know: those that branches and places in memory depend on. The steps of others are left out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::check::cfg::{Cfg, CopyStep, NodeId, Region, Root, Select, Step, StepKind, ValueStep, Variable};
+use crate::check::cfg::{Cfg, CopyStep, NodeId, Region, Root, Select, StepKind, ValueStep, Variable};
 
 /// Returns for each node whether it is needed.
 pub(super) fn nodes(cfg: &Cfg<'_>) -> Vec<bool> {
@@ -50,24 +50,4 @@ pub(super) fn nodes(cfg: &Cfg<'_>) -> Vec<bool> {
         work.extend(of.source.read().and_then(|variable| sets.get(&variable)).into_iter().flatten());
     }
     needed
-}
-
-/// Returns the steps of each block that a run executes, by their numbers there.
-pub(super) fn steps(cfg: &Cfg<'_>, needed: &[bool]) -> Vec<Vec<usize>> {
-    let reads = cfg.nodes.iter().zip(needed).filter_map(|(node, is_needed)| node.source.read().filter(|_| *is_needed));
-    let read: BTreeSet<Variable> = reads.flat_map(|variable| [Some(variable), variable.whole()]).flatten().collect();
-    let is_executed = |kind: &StepKind| match kind {
-        StepKind::Value(ValueStep::Evaluate(node)) => needed[node.0],
-        StepKind::Value(ValueStep::Set { variable, .. }) => read.contains(variable),
-        StepKind::Value(ValueStep::Return(_)) => false,
-        StepKind::Value(ValueStep::Name { .. })
-        | StepKind::Memory(_)
-        | StepKind::Group(_)
-        | StepKind::Token(_)
-        | StepKind::BarrierCall(_)
-        | StepKind::Copy(_)
-        | StepKind::Call(_) => true,
-    };
-    let of_block = |steps: &[Step]| (0..steps.len()).filter(|step| is_executed(&steps[*step].kind)).collect();
-    cfg.blocks.iter().map(|block| of_block(&block.steps)).collect()
 }

@@ -20,6 +20,7 @@ mod crowded;
 mod data;
 mod elements;
 mod grid;
+mod grouped;
 mod inputs;
 mod learned;
 mod races;

@@ -135,7 +135,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
             let access = id;
             Made { element, inside, by, is_remote, time, access, may_be_told, is_assumed, stored }
         };
-        let Some((elements, is_remote)) = self.check.elements.elements(thread, access, self.check.accepts_given) else {
+        let Some((elements, is_remote)) = self.check.elements.elements(thread, id, self.check.accepts_given) else {
             let indexes = access.region.path.iter().flat_map(Select::nodes);
             let mut known = indexes.filter_map(|index| thread.known(index));
             self.trace.has_given |= known.any(|index| index.is_given);
@@ -146,10 +146,10 @@ impl<'a, 'f> Recorder<'a, 'f> {
             );
             return;
         };
-        for element in &elements {
+        for element in elements.all() {
             self.found.extend(self.flights.access(self.check, element, access.at, writes));
+            self.trace.made.push(made(*element, is_remote));
         }
-        self.trace.made.extend(elements.into_iter().map(|element| made(element, is_remote)));
         // Whoever finds what an atomic has stored knows of it.
         if self.check.orders && access.atomic.is_some() {
             self.tell();
