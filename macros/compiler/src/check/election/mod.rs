@@ -124,8 +124,14 @@ pub(super) struct Election<'a, 'f> {
 
 impl<'a, 'f> Election<'a, 'f> {
     pub(super) fn of(function: &'f Function, cfg: &'a Cfg<'f>, values: &'a Values<'a, 'f>) -> Election<'a, 'f> {
-        let mut election =
-            Election { function, cfg, values, fixed: FixedValues::of(cfg), outlive: outlive(cfg), states: Vec::new() };
+        let mut election = Election {
+            function,
+            cfg,
+            values,
+            fixed: FixedValues::of(cfg, values.control),
+            outlive: outlive(cfg),
+            states: Vec::new(),
+        };
         election.states = engine::solve(&election, cfg);
         election
     }

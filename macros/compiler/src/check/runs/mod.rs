@@ -149,7 +149,7 @@ impl<'a, 'f> Runs<'a, 'f> {
             grid: None,
             in_any_grid: false,
             plan: Plan::of(function, cfg, &regions),
-            exits: exits::of(cfg),
+            exits: exits::of(cfg, control),
             regions,
             idle: BTreeMap::new(),
             agreed: BTreeSet::new(),

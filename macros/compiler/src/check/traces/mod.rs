@@ -103,7 +103,7 @@ pub(super) fn check<'f>(
     if !questions.has_any() {
         return true;
     }
-    let data = Data::of(cfg);
+    let data = Data::of(cfg, values.control);
     let runs = Runs::of(function, cfg, values.control, threads).with_agreed(values);
     let runs = if questions.races { runs.with_data(data.integers(function, cfg)) } else { runs };
     let (elements, questions, runs) = (&elements, &questions, &runs);

@@ -37,7 +37,7 @@ pub(crate) struct Values<'a, 'f> {
     pub(crate) live: &'a Live,
     pub(super) function: &'f Function,
     /// The values of variables that are set once.
-    pub(super) fixed: FixedValues<'a, 'f>,
+    pub(in crate::check) fixed: FixedValues<'a, 'f>,
     /// The factors of values that were asked for.
     pub(super) factors: RefCell<BTreeMap<NodeId, Factors>>,
     levels: RefCell<Levels>,
@@ -258,7 +258,7 @@ impl<'a, 'f> Values<'a, 'f> {
 
     pub(crate) fn of(function: &'f Function, cfg: &'a Cfg<'f>, control: &'a Control, live: &'a Live) -> Values<'a, 'f> {
         let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
-        let (fixed, factors) = (FixedValues::of(cfg), RefCell::default());
+        let (fixed, factors) = (FixedValues::of(cfg, control), RefCell::default());
         let own_elements = own_elements::of(cfg);
         let mut values =
             Values { cfg, control, live, function, fixed, factors, levels, own_elements, reached: Vec::new() };
