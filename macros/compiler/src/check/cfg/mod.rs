@@ -5,6 +5,7 @@
 //! the threads of a block apart. `build` makes all of it from the model's tree. Data, no
 //! analysis.
 
+mod by_variable;
 mod memory;
 mod position;
 mod step;
@@ -14,6 +15,7 @@ mod value;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(crate) use by_variable::ByVariable;
 pub(crate) use memory::{
     Access, AccessKind, Completion, Content, CopyBy, CopyStep, Covers, GivenTo, Region, Root, Select, Shared, Slice,
 };
@@ -286,22 +288,25 @@ impl Cfg<'_> {
     /// The value of a variable that is set once, as a whole. A field's is known if the whole is set once and no function changes it.
     pub(crate) fn only_value(&self, variable: Variable) -> Option<NodeId> {
         let OnlyValues { values, wholes } = self.only_values.get_or_init(|| OnlyValues::of(&self.blocks));
-        let is_kept = |whole| wholes.get(&whole).is_some_and(Option::is_some);
-        (*values.get(&variable)?).filter(|_| variable.whole().is_none_or(is_kept))
+        let value = (*values.get(variable)?)?;
+        match variable.whole() {
+            Some(whole) => wholes.get(whole)?.map(|_| value),
+            None => Some(value),
+        }
     }
 }
 
 /// The values of the variables that are set once, as a whole; `None` of those that are set otherwise.
 #[derive(Debug)]
 pub(crate) struct OnlyValues {
-    values: BTreeMap<Variable, Option<NodeId>>,
+    values: ByVariable<Option<NodeId>>,
     /// The values of structs and tuples that are assigned once as a whole, regardless of assignments to their fields.
-    wholes: BTreeMap<Variable, Option<NodeId>>,
+    wholes: ByVariable<Option<NodeId>>,
 }
 
 impl OnlyValues {
     fn of(blocks: &[BasicBlock]) -> OnlyValues {
-        let mut only = OnlyValues { values: BTreeMap::new(), wholes: BTreeMap::new() };
+        let mut only = OnlyValues { values: ByVariable::default(), wholes: ByVariable::default() };
         let mut field_of = None;
         for (variable, value, extent) in blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set())
         {
@@ -309,8 +314,8 @@ impl OnlyValues {
             let by_itself = field_of.is_some() && field_of == variable.whole();
             let value = Some(value).filter(|_| extent == Extent::Whole && !by_itself);
             // In a graph that was split, one assignment stands at several places.
-            let set = |values: &mut BTreeMap<Variable, Option<NodeId>>| {
-                let known = values.entry(variable).or_insert(value);
+            let set = |values: &mut ByVariable<Option<NodeId>>| {
+                let known = values.get_or_insert(variable, value);
                 *known = known.filter(|known| Some(*known) == value);
             };
             set(&mut only.values);

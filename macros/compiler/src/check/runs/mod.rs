@@ -187,8 +187,10 @@ impl<'a, 'f> Runs<'a, 'f> {
             }
             let steps = &self.cfg.blocks[block.0].steps;
             for planned in &self.plan.blocks[block.0].steps {
-                let Some(rest) = left.checked_sub(1) else { return Ok(false) };
-                *left = rest;
+                if *left == 0 {
+                    return Ok(false);
+                }
+                *left -= 1;
                 let step = &steps[planned.number];
                 thread.step(block, planned.action, step)?;
                 observer.step(&thread, (block, planned.number), step);
@@ -201,8 +203,10 @@ impl<'a, 'f> Runs<'a, 'f> {
                 Next::Unknown => return Ok(false),
             }
             // A loop without steps never ends.
-            let Some(rest) = left.checked_sub(1) else { return Ok(false) };
-            *left = rest;
+            if *left == 0 {
+                return Ok(false);
+            }
+            *left -= 1;
         }
     }
 
@@ -270,11 +274,11 @@ impl Thread<'_, '_, '_> {
 
     fn step(&mut self, block: BlockId, action: Action, step: &Step) -> Result<(), Fails> {
         match action {
-            Action::Evaluate { node, divides } => {
-                if divides {
+            Action::Evaluate(node, recipe) => {
+                if recipe.divides {
                     self.check_divisor(node)?;
                 }
-                self.nodes[node.0] = self.evaluate(block, node);
+                self.nodes[node.0] = self.evaluate(block, node, recipe);
                 Ok(())
             }
             Action::Set { variable, value, extent } => {

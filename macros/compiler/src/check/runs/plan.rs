@@ -1,12 +1,12 @@
 //! What all runs of a kernel have in common, found once: the steps that a run executes, how a thread finds each value, and where it keeps
 //! each variable. A run executes tens of thousands of steps, and looks nothing up in a map for most of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{Number, booleans, is_integer_argument, long_loops, needed};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    BlockId, Cfg, CountedLoop, Digit, Extent, NodeId, Offset, Root, Source, StepKind, ValueStep, Variable,
+    BlockId, ByVariable, Cfg, CountedLoop, Digit, Extent, NodeId, Offset, Root, Source, StepKind, ValueStep, Variable,
 };
 use crate::model::Function;
 use crate::model::expr::BinaryOp;
@@ -15,10 +15,8 @@ use crate::model::expr::BinaryOp;
 pub(super) struct Plan {
     /// By block of the graph.
     pub(super) blocks: Vec<PlannedBlock>,
-    /// By node.
-    recipes: Vec<Recipe>,
     /// The number of the place where each variable is kept that is read, or of which a field is.
-    variables: BTreeMap<Variable, usize>,
+    variables: ByVariable<usize>,
     /// By the place of a variable, those of its fields.
     fields: Vec<Vec<usize>>,
     /// A value for each node, before the thread has computed any.
@@ -51,8 +49,8 @@ pub(super) struct PlannedStep {
 
 #[derive(Clone, Copy)]
 pub(super) enum Action {
-    /// Evaluates a node, which may be a quotient or a remainder.
-    Evaluate { node: NodeId, divides: bool },
+    /// Evaluates a node.
+    Evaluate(NodeId, Recipe),
     /// Sets the variable that is kept at this place.
     Set { variable: usize, value: NodeId, extent: Extent },
     /// Something else: the step tells what.
@@ -65,6 +63,8 @@ pub(super) struct Recipe {
     pub(super) how: How,
     /// The number of bits that the node keeps, if it is a cast.
     pub(super) bits: Option<u32>,
+    /// Whether it is a quotient or a remainder.
+    pub(super) divides: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -97,26 +97,18 @@ impl Plan {
         regions: &BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
     ) -> Plan {
         let needed = needed::nodes(cfg);
-        let reads =
-            cfg.nodes.iter().zip(&needed).filter_map(|(node, is_needed)| node.source.read().filter(|_| *is_needed));
-        let read: BTreeSet<Variable> =
-            reads.flat_map(|variable| [Some(variable), variable.whole()]).flatten().collect();
-        let variables: BTreeMap<Variable, usize> = read.into_iter().zip(0..).collect();
-        let mut fields = vec![Vec::new(); variables.len()];
-        for (variable, place) in &variables {
-            if let Some(whole) = variable.whole().and_then(|whole| variables.get(&whole)) {
-                fields[*whole].push(*place);
-            }
-        }
         let mut plan = Plan {
             blocks: Vec::new(),
-            recipes: Vec::new(),
-            variables,
-            fields,
+            variables: ByVariable::default(),
+            fields: Vec::new(),
             nothing_known: vec![None; cfg.nodes.len()],
         };
-        plan.recipes = plan.recipes(function, cfg);
-        plan.blocks = plan.blocks(cfg, &needed);
+        for (node, is_needed) in cfg.nodes.iter().zip(&needed) {
+            if let (Some(variable), true) = (node.source.read(), *is_needed) {
+                plan.keep(variable);
+            }
+        }
+        plan.blocks = plan.blocks(cfg, &needed, &plan.recipes(function, cfg));
         for (head, counted) in &cfg.counted {
             plan.blocks[counted.before.0].enters.push(*head);
             plan.blocks[counted.inside.0].iterates = Some(*head);
@@ -131,11 +123,29 @@ impl Plan {
         plan
     }
 
-    fn blocks(&self, cfg: &Cfg<'_>, needed: &[bool]) -> Vec<PlannedBlock> {
+    /// Finds a place for a variable, and for the whole that it is a field of.
+    fn keep(&mut self, variable: Variable) {
+        let whole = variable.whole().map(|whole| self.place(whole));
+        let is_new = self.variable(variable).is_none();
+        let place = self.place(variable);
+        if let Some(whole) = whole.filter(|_| is_new) {
+            self.fields[whole].push(place);
+        }
+    }
+
+    fn place(&mut self, variable: Variable) -> usize {
+        let next = self.fields.len();
+        let place = *self.variables.get_or_insert(variable, next);
+        if place == next {
+            self.fields.push(Vec::new());
+        }
+        place
+    }
+
+    fn blocks(&self, cfg: &Cfg<'_>, needed: &[bool], recipes: &[Recipe]) -> Vec<PlannedBlock> {
         let action = |kind: &StepKind| match *kind {
             StepKind::Value(ValueStep::Evaluate(node)) => {
-                let divides = matches!(cfg.nodes[node.0].source, Source::Binary(BinaryOp::Div | BinaryOp::Rem));
-                needed[node.0].then_some(Action::Evaluate { node, divides })
+                needed[node.0].then(|| Action::Evaluate(node, recipes[node.0]))
             }
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
                 Some(Action::Set { variable: self.variable(variable)?, value, extent })
@@ -190,7 +200,8 @@ impl Plan {
                     _,
                 ) => unknown,
             };
-            recipes.push(Recipe { how, bits: None });
+            let divides = matches!(node.source, Source::Binary(BinaryOp::Div | BinaryOp::Rem));
+            recipes.push(Recipe { how, bits: None, divides });
         }
         let is_operands = |node: NodeId| matches!(cfg.nodes[node.0].source, Source::Operands);
         for (node, bits) in &cfg.cuts {
@@ -204,19 +215,16 @@ impl Plan {
         others.filter(|node| is_operands(**node)).for_each(|node| recipes[node.0].how = How::Other);
         for (node, position) in &cfg.positions {
             if position.offset == Offset::Zero && position.rank_in.is_none() {
-                recipes[node.0] = Recipe { how: How::Digit(position.digit), bits: None };
+                recipes[node.0].how = How::Digit(position.digit);
+                recipes[node.0].bits = None;
             }
         }
         recipes
     }
 
-    pub(super) fn recipe(&self, node: NodeId) -> Recipe {
-        self.recipes[node.0]
-    }
-
     /// Where a variable is kept.
     pub(super) fn variable(&self, variable: Variable) -> Option<usize> {
-        self.variables.get(&variable).copied()
+        self.variables.get(variable).copied()
     }
 
     /// The number of variables that are kept.

@@ -134,9 +134,8 @@ impl Thread<'_, '_, '_> {
         counted.by.map(|by| (by, false)).or_else(of_value)
     }
 
-    pub(super) fn evaluate(&self, block: BlockId, node: NodeId) -> Option<Number> {
-        let Recipe { how, bits } = self.runs.plan.recipe(node);
-        let value = match how {
+    pub(super) fn evaluate(&self, block: BlockId, node: NodeId, recipe: Recipe) -> Option<Number> {
+        let value = match recipe.how {
             How::Is(number) => number,
             How::Rank => Number::own(self.id.rank),
             How::Digit(digit) => Number::own(digit.of_rank(self.id.rank)?),
@@ -158,7 +157,7 @@ impl Thread<'_, '_, '_> {
         }?;
         // A value that its type would cut is not followed.
         let fits = |bits: u32| value.natural().is_some_and(|value| bits >= 64 || value >> bits == 0);
-        bits.is_none_or(fits).then_some(value)
+        if recipe.bits.is_none_or(fits) { Some(value) } else { None }
     }
 
     /// The value that a load gives.
