@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 /// A map whose entries lie in the order of their keys.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SortedMap<K, V> {
     entries: Vec<(K, V)>,
 }

@@ -21,8 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bit_set::BlockSet;
 use super::cfg::{
-    BlockId, Cfg, CountedLoop, End, Extent, MemoryStep, NodeId, Region, Root, Select, Shared, Source, Step, StepKind,
-    ValueStep,
+    BlockId, Cfg, CountedLoop, End, Extent, MemoryStep, NodeId, Region, Root, Select, Shared, Step, StepKind, ValueStep,
 };
 use super::uniform::control::Control;
 use crate::model::expr::BinaryOp;
@@ -192,7 +191,7 @@ impl<'a, 'f> Runs<'a, 'f> {
                 }
                 *left -= 1;
                 let step = &steps[planned.number];
-                thread.step(block, planned.action, step)?;
+                thread.step(block, &planned.action, step)?;
                 observer.step(&thread, (block, planned.number), step);
             }
             let is_long = observer.shortens() && *left < all / 2 && thread.is_in_long_loop(block);
@@ -218,12 +217,6 @@ impl<'a, 'f> Runs<'a, 'f> {
     /// The blocks on the arms of a branch, if they merge again.
     pub(super) fn merged_arms(&self, branch: BlockId) -> Option<&BlockSet> {
         self.regions.get(&branch).filter(|(_, end)| end.is_some()).map(|(arms, _)| arms)
-    }
-
-    /// Whether a value is a slice that the host passes.
-    fn is_slice_argument(&self, node: NodeId) -> bool {
-        let Source::Param(position) = self.cfg.nodes[self.cfg.origin(node).0].source else { return false };
-        matches!(self.function.params.get(position).map(|param| &param.ty), Some(ParamType::Slice { .. }))
     }
 
     /// The length of a shared array, if it is a literal.
@@ -272,9 +265,9 @@ impl Thread<'_, '_, '_> {
         self.nodes[node.0]
     }
 
-    fn step(&mut self, block: BlockId, action: Action, step: &Step) -> Result<(), Fails> {
-        match action {
-            Action::Evaluate(node, recipe) => {
+    fn step(&mut self, block: BlockId, action: &Action, step: &Step) -> Result<(), Fails> {
+        match *action {
+            Action::Evaluate(node, ref recipe) => {
                 if recipe.divides {
                     self.check_divisor(node)?;
                 }

@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use super::{Number, booleans, is_integer_argument, long_loops, needed};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    BlockId, ByVariable, Cfg, CountedLoop, Digit, Extent, NodeId, Offset, Root, Source, StepKind, ValueStep, Variable,
+    BlockId, ByVariable, Cfg, CountedLoop, Digit, Extent, Formula, NodeId, Offset, Root, Source, StepKind, ValueStep,
+    Variable,
 };
 use crate::model::Function;
 use crate::model::expr::BinaryOp;
+use crate::model::ty::ParamType;
 
 /// What is known of the steps and the values of a kernel.
 pub(super) struct Plan {
@@ -86,6 +88,12 @@ pub(super) enum How {
     Binary(BinaryOp, NodeId, NodeId),
     /// It is the value of its only operand.
     Same(NodeId),
+    /// It is the number of the current iteration.
+    Counter,
+    /// It is this function of its operands.
+    Formula(Formula),
+    /// It is the length of a slice that the host passes.
+    LengthOfSlice,
     /// Something else: the node tells what.
     Other,
 }
@@ -185,7 +193,8 @@ impl Plan {
                 (Source::Load(root), _) => How::Load { is_read_only: *root == Root::ReadOnly },
                 (Source::Not, [operand]) if booleans.contains(&NodeId(recipes.len())) => How::Not(*operand),
                 (Source::Binary(op) | Source::Round(_, op), [a, b]) => How::Binary(*op, *a, *b),
-                (Source::Counter { .. }, _) | (Source::Known { .. }, []) => How::Other,
+                (Source::Counter { .. }, _) => How::Counter,
+                (Source::Known { .. }, []) => How::Other,
                 (
                     Source::Operands
                     | Source::Param(_)
@@ -211,7 +220,13 @@ impl Plan {
                 recipe.how = How::Same(*operand);
             }
         }
-        let others = cfg.formulas.keys().chain(cfg.axes.keys()).chain(cfg.computed.keys());
+        for (node, formula) in cfg.formulas.iter().filter(|(node, _)| is_operands(**node)) {
+            recipes[node.0].how = match (formula, &cfg.nodes[node.0].operands[..]) {
+                (Formula::Length, [of]) if is_slice_argument(function, cfg, *of) => How::LengthOfSlice,
+                _ => How::Formula(*formula),
+            };
+        }
+        let others = cfg.axes.keys().chain(cfg.computed.keys());
         others.filter(|node| is_operands(**node)).for_each(|node| recipes[node.0].how = How::Other);
         for (node, position) in &cfg.positions {
             if position.offset == Offset::Zero && position.rank_in.is_none() {
@@ -236,4 +251,10 @@ impl Plan {
     pub(super) fn fields(&self, variable: usize) -> &[usize] {
         &self.fields[variable]
     }
+}
+
+/// Whether a value is a slice that the host passes.
+fn is_slice_argument(function: &Function, cfg: &Cfg<'_>, node: NodeId) -> bool {
+    let Source::Param(position) = cfg.nodes[cfg.origin(node).0].source else { return false };
+    matches!(function.params.get(position).map(|param| &param.ty), Some(ParamType::Slice { .. }))
 }

@@ -134,7 +134,7 @@ impl Thread<'_, '_, '_> {
         counted.by.map(|by| (by, false)).or_else(of_value)
     }
 
-    pub(super) fn evaluate(&self, block: BlockId, node: NodeId, recipe: Recipe) -> Option<Number> {
+    pub(super) fn evaluate(&self, block: BlockId, node: NodeId, recipe: &Recipe) -> Option<Number> {
         let value = match recipe.how {
             How::Is(number) => number,
             How::Rank => Number::own(self.id.rank),
@@ -153,7 +153,10 @@ impl Thread<'_, '_, '_> {
                 (_, Some(_) | None, _) => None,
             },
             How::Same(operand) => self.known(operand),
-            How::Other => self.other(block, node),
+            How::Counter => self.counter(block),
+            How::Formula(formula) => self.formula(formula, &self.runs.cfg.nodes[node.0].operands),
+            How::LengthOfSlice => Number::given(self.launch.length?),
+            How::Other => self.other(node),
         }?;
         // A value that its type would cut is not followed.
         let fits = |bits: u32| value.natural().is_some_and(|value| bits >= 64 || value >> bits == 0);
@@ -172,85 +175,64 @@ impl Thread<'_, '_, '_> {
         })
     }
 
-    /// The value of a node that its source or its formula tells.
-    fn other(&self, block: BlockId, node: NodeId) -> Option<Number> {
-        let cfg = self.runs.cfg;
-        let whole = &cfg.nodes[node.0];
+    fn formula(&self, formula: Formula, operands: &[NodeId]) -> Option<Number> {
         let known = |node: &NodeId| self.known(*node);
-        match (&whole.source, &whole.operands[..]) {
-            (Source::Counter { .. }, _) => self.counter(block),
-            (Source::Known { .. }, []) => Number::own(self.answer(node)?),
-            (Source::Operands, _) if cfg.axes.contains_key(&node) => Number::own(self.axis(node)?),
-            (Source::Operands, operands) if cfg.computed.contains_key(&node) => {
-                self.computed(*cfg.computed.get(&node)?, operands)
+        match (formula, operands) {
+            (Formula::DivCeil, [a, b]) => {
+                known(a)?.function(known(b)?, |a, b| a.checked_add(b.checked_sub(1)?)?.checked_div(b))
             }
-            (Source::Operands, operands) => match (cfg.formulas.get(&node), operands) {
-                (Some(Formula::DivCeil), [a, b]) => {
-                    known(a)?.function(known(b)?, |a, b| a.checked_add(b.checked_sub(1)?)?.checked_div(b))
-                }
-                (Some(Formula::NextMultiple), [a, b]) => known(a)?.function(known(b)?, u64::checked_next_multiple_of),
-                (Some(Formula::Min), [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.min(b))),
-                (Some(Formula::Max), [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.max(b))),
-                (Some(Formula::Length), [of]) => match self.listed(*of) {
-                    Some(elements) => Number::own(elements.len() as u64),
-                    None => self.runs.is_slice_argument(*of).then(|| Number::given(self.launch.length?))?,
-                },
-                (Some(Formula::Pick), [index, elements @ ..]) => {
-                    let index = known(index)?;
-                    let element = elements.get(usize::try_from(index.value).ok()?).and_then(known)?;
-                    Some(Number { is_given: element.is_given || index.is_given, ..element })
-                }
-                (Some(Formula::Replaced { element }), [index, new, old]) => {
-                    let index = known(index)?;
-                    let value = known(if index.natural() == Some(*element) { new } else { old })?;
-                    Some(Number { is_given: value.is_given || index.is_given, ..value })
-                }
-                (Some(Formula::Element), [array, index]) => {
-                    let index = known(index)?;
-                    let element = self.listed(*array)?.get(usize::try_from(index.value).ok()?).and_then(known)?;
-                    Some(Number { is_given: element.is_given || index.is_given, ..element })
-                }
-                (Some(Formula::Negative), [of]) => known(of).map(|of| Number { value: -of.value, ..of }),
-                (Some(Formula::RemEuclid), [a, b]) => {
-                    let (a, b) = (known(a)?, known(b)?);
-                    let value = a.value.checked_rem_euclid(b.value).filter(|_| b.value > 0)?;
-                    Some(Number { value, is_given: a.is_given || b.is_given })
-                }
-                (
-                    Some(
-                        Formula::DivCeil
-                        | Formula::NextMultiple
-                        | Formula::Min
-                        | Formula::Max
-                        | Formula::Negative
-                        | Formula::RemEuclid
-                        | Formula::Length
-                        | Formula::Array
-                        | Formula::Element
-                        | Formula::Pick
-                        | Formula::Replaced { .. }
-                        | Formula::GoesOn { .. },
-                    )
-                    | None,
-                    _,
-                ) => None,
-            },
+            (Formula::NextMultiple, [a, b]) => known(a)?.function(known(b)?, u64::checked_next_multiple_of),
+            (Formula::Min, [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.min(b))),
+            (Formula::Max, [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.max(b))),
+            (Formula::Length, [of]) => Number::own(self.listed(*of)?.len() as u64),
+            (Formula::Pick, [index, elements @ ..]) => {
+                let index = known(index)?;
+                let element = elements.get(usize::try_from(index.value).ok()?).and_then(known)?;
+                Some(Number { is_given: element.is_given || index.is_given, ..element })
+            }
+            (Formula::Replaced { element }, [index, new, old]) => {
+                let index = known(index)?;
+                let value = known(if index.natural() == Some(element) { new } else { old })?;
+                Some(Number { is_given: value.is_given || index.is_given, ..value })
+            }
+            (Formula::Element, [array, index]) => {
+                let index = known(index)?;
+                let element = self.listed(*array)?.get(usize::try_from(index.value).ok()?).and_then(known)?;
+                Some(Number { is_given: element.is_given || index.is_given, ..element })
+            }
+            (Formula::Negative, [of]) => known(of).map(|of| Number { value: -of.value, ..of }),
+            (Formula::RemEuclid, [a, b]) => {
+                let (a, b) = (known(a)?, known(b)?);
+                let value = a.value.checked_rem_euclid(b.value).filter(|_| b.value > 0)?;
+                Some(Number { value, is_given: a.is_given || b.is_given })
+            }
             (
-                Source::Integer(_)
-                | Source::Constant(_)
-                | Source::ThreadRank
-                | Source::Read(_)
-                | Source::Param(_)
-                | Source::Binary(_)
-                | Source::Not
-                | Source::Known { .. }
-                | Source::Round(..)
-                | Source::Load(_)
-                | Source::Agreed { .. }
-                | Source::Shuffled { .. }
-                | Source::Call { .. },
+                Formula::DivCeil
+                | Formula::NextMultiple
+                | Formula::Min
+                | Formula::Max
+                | Formula::Negative
+                | Formula::RemEuclid
+                | Formula::Length
+                | Formula::Array
+                | Formula::Element
+                | Formula::Pick
+                | Formula::Replaced { .. }
+                | Formula::GoesOn { .. },
                 _,
             ) => None,
+        }
+    }
+
+    /// The value of a node that is the answer to a query, a number on an axis, or computed in another way.
+    fn other(&self, node: NodeId) -> Option<Number> {
+        let cfg = self.runs.cfg;
+        if matches!(cfg.nodes[node.0].source, Source::Known { .. }) {
+            Number::own(self.answer(node)?)
+        } else if cfg.axes.contains_key(&node) {
+            Number::own(self.axis(node)?)
+        } else {
+            self.computed(*cfg.computed.get(&node)?, &cfg.nodes[node.0].operands)
         }
     }
 

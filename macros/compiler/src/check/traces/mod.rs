@@ -214,6 +214,8 @@ struct Questions {
     products: bool,
     /// The ranks of peers that are not literals.
     ranks: BitSet<NodeId>,
+    /// Whether there are such ranks.
+    asks_ranks: bool,
     /// A peer's memory is written.
     writes_peers: bool,
 }
@@ -237,13 +239,14 @@ impl Questions {
                 .copies
                 .iter()
                 .any(|copy| matches!(copy, CopyStep::Begin { by: CopyBy::Warpgroup { .. }, .. })),
+            asks_ranks: !unknown.is_empty(),
             ranks: unknown,
             writes_peers: plain().any(|access| is_write(access.kind) && matches!(access.region.root, Root::Remote(_))),
         }
     }
 
     fn has_any(&self) -> bool {
-        self.races || self.copies || self.bulk_copies || self.products || self.writes_peers || !self.ranks.is_empty()
+        self.races || self.copies || self.bulk_copies || self.products || self.writes_peers || self.asks_ranks
     }
 }
 

@@ -230,8 +230,10 @@ impl Observer for Recorder<'_, '_> {
     fn step(&mut self, thread: &Thread<'_, '_, '_>, at: Point, step: &Step) {
         match &step.kind {
             StepKind::Memory(MemoryStep::Access(id)) => self.access(thread, *id, at.0),
-            StepKind::Value(ValueStep::Evaluate(node)) if self.check.questions.ranks.contains(*node) => {
-                if let Some(rank) = thread.known(*node).filter(|rank| !rank.is_given)
+            StepKind::Value(ValueStep::Evaluate(node)) => {
+                if self.check.questions.asks_ranks
+                    && self.check.questions.ranks.contains(*node)
+                    && let Some(rank) = thread.known(*node).filter(|rank| !rank.is_given)
                     && rank.natural().is_none_or(|rank| rank >= self.check.blocks)
                 {
                     let (at, block) = (self.check.cfg.nodes[node.0].at, thread.id.block.unwrap_or(0));
