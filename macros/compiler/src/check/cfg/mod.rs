@@ -5,6 +5,7 @@
 //! the threads of a block apart. `build` makes all of it from the model's tree. Data, no
 //! analysis.
 
+mod by_node;
 mod by_variable;
 mod memory;
 mod position;
@@ -15,6 +16,7 @@ mod value;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(crate) use by_node::ByNode;
 pub(crate) use by_variable::ByVariable;
 pub(crate) use memory::{
     Access, AccessKind, Completion, Content, CopyBy, CopyStep, Covers, GivenTo, Region, Root, Select, Shared, Slice,
@@ -67,23 +69,23 @@ pub(crate) struct Cfg<'f> {
     pub(crate) barrier_calls: Vec<BarrierCall>,
     pub(crate) calls: Vec<Call<'f>>,
     /// The queries of blocks and larger groups, by the nodes that hold their answers.
-    pub(crate) queries: BTreeMap<NodeId, (Group, &'static Query)>,
+    pub(crate) queries: ByNode<(Group, &'static Query)>,
     /// The axes of `Dim3`s, each with the node of the `Dim3` and the number of the axis.
-    pub(crate) axes: BTreeMap<NodeId, (NodeId, usize)>,
+    pub(crate) axes: ByNode<(NodeId, usize)>,
     /// The results of `fetch_add`, each with what it adds. The steps before are the accesses.
     pub(crate) added: BTreeMap<NodeId, NodeId>,
     /// By access that writes a struct, or that a copy of one element makes, what it writes.
     pub(crate) contents: BTreeMap<AccessId, Content>,
     /// The nodes that say where in its block the thread is.
-    pub(crate) positions: BTreeMap<NodeId, Position>,
+    pub(crate) positions: ByNode<Position>,
     /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.
-    pub(crate) cuts: BTreeMap<NodeId, u32>,
+    pub(crate) cuts: ByNode<u32>,
     /// The nodes that casts read and are taken to keep, although the text does not show that their types hold all of the values: with these types.
     pub(crate) recast: BTreeMap<NodeId, String>,
     /// The nodes that are computed from their operands by a known function.
-    pub(crate) formulas: BTreeMap<NodeId, Formula>,
+    pub(crate) formulas: ByNode<Formula>,
     /// The nodes that runs compute from their operands in another way.
-    pub(crate) computed: BTreeMap<NodeId, Computed>,
+    pub(crate) computed: ByNode<Computed>,
     /// The `for` loops over ranges, by the block that decides whether there is one more iteration.
     pub(crate) counted: BTreeMap<BlockId, CountedLoop>,
     /// The tests of `assert!` and its like. A thread for which one does not hold ends the launch.

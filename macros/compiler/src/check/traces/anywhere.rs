@@ -34,10 +34,13 @@ impl Check<'_, '_> {
         access: &Access,
         block: BlockId,
     ) -> Option<(Element, bool)> {
+        if !self.follows_all {
+            return None;
+        }
         let (shared, index) = element_at(access)?;
         let is_known = thread.known(index).is_some_and(|index| !index.is_given);
         let length = self.runs.length(shared).filter(|length| (2..=MOST_ELEMENTS).contains(length));
-        let is_asked = self.follows_all && !is_known && length.is_some() && self.elements.size(shared).is_some();
+        let is_asked = !is_known && length.is_some() && self.elements.size(shared).is_some();
         let is_shared = || {
             self.values.level(index).is_uniform(Uniformity::Block)
                 && self.values.is_reached_uniformly(block, Uniformity::Block)

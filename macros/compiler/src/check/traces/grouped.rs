@@ -74,10 +74,9 @@ fn hash((owner, shared, [a, b, c]): Element) -> u64 {
         Shared::Dynamic => 3,
         Shared::Any => 7,
     };
-    let mut hash = owner;
-    for part in [shared as u64, a, b, c] {
-        hash = (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        hash ^= hash >> 32;
-    }
-    hash
+    let mixed = |hash: u64, part: u64| {
+        let hash = (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash ^ hash >> 32
+    };
+    mixed(mixed(mixed(mixed(owner, shared as u64), a), b), c)
 }

@@ -136,18 +136,20 @@ impl<'a, 'f> Recorder<'a, 'f> {
             Made { element, inside, by, is_remote, time, access, may_be_told, is_assumed, stored }
         };
         let Some((elements, is_remote)) = self.check.elements.elements(thread, id, self.check.accepts_given) else {
-            let indexes = access.region.path.iter().flat_map(Select::nodes);
-            let mut known = indexes.filter_map(|index| thread.known(index));
-            self.trace.has_given |= known.any(|index| index.is_given);
-            self.trace.somewhere.extend(
-                self.check
-                    .somewhere(thread, access, block)
-                    .map(|(array, is_shared)| Somewhere { made: made(array, false), is_shared }),
-            );
+            if !self.trace.has_given {
+                let indexes = access.region.path.iter().flat_map(Select::nodes);
+                let mut known = indexes.filter_map(|index| thread.known(index));
+                self.trace.has_given = known.any(|index| index.is_given);
+            }
+            if let Some((array, is_shared)) = self.check.somewhere(thread, access, block) {
+                self.trace.somewhere.push(Somewhere { made: made(array, false), is_shared });
+            }
             return;
         };
         for element in elements.all() {
-            self.found.extend(self.flights.access(self.check, element, access.at, writes));
+            if let Some(fault) = self.flights.access(self.check, element, access.at, writes) {
+                self.found.push(fault);
+            }
             self.trace.made.push(made(*element, is_remote));
         }
         // Whoever finds what an atomic has stored knows of it.
