@@ -55,6 +55,21 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
+    /// The value of a key, which is the default one if it is new.
+    pub(crate) fn get_or_default(&mut self, key: K) -> &mut V
+    where
+        V: Default,
+    {
+        let at = match self.find(&key) {
+            Ok(at) => at,
+            Err(at) => {
+                self.entries.insert(at, (key, V::default()));
+                at
+            }
+        };
+        &mut self.entries[at].1
+    }
+
     pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
         let at = self.find(key).ok()?;
         Some(self.entries.remove(at).1)
