@@ -77,10 +77,10 @@ impl Followed {
             return Followed::default();
         }
         let mut followed = Followed::default();
-        let fixed = FixedValues::of(cfg);
-        followed.follow_conditions(cfg, &fixed, &ends);
-        followed.follow_loops(cfg, &fixed, &ends);
-        followed.thresholds = thresholds::find(values, &fixed, &ends);
+        let fixed = &values.fixed;
+        followed.follow_conditions(cfg, fixed, &ends);
+        followed.follow_loops(cfg, fixed, &ends);
+        followed.thresholds = thresholds::find(values, fixed, &ends);
         followed.thresholds.truncate(MOST_CONDITIONS);
         for Threshold { block, then, .. } in &followed.thresholds {
             followed.tests.entry(*block).or_default().push((Subject::Passed(*block), *then));
@@ -90,7 +90,7 @@ impl Followed {
                 followed.tests.entry(*block).or_default().push((Subject::Holds(*variable), true));
             }
         }
-        followed.moving = Moving::of(values, &fixed, &ends);
+        followed.moving = Moving::of(values, fixed, &ends);
         for (block, (number, holds)) in &followed.moving.tests {
             followed.tests.entry(*block).or_default().push((Subject::Moving(*number), *holds));
         }

@@ -25,9 +25,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, AccessId, Assertion, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, ChangeOfRegisters, Computed,
-    Content, CopyStep, CountedLoop, End, Extent, Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position,
-    Region, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
+    Access, AccessId, Assertion, BarrierCall, BasicBlock, BlockId, ByNode, Call, CallId, Cfg, ChangeOfRegisters,
+    Computed, Content, CopyStep, CountedLoop, End, Extent, Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId,
+    Position, Region, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::group::Group;
@@ -109,15 +109,15 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         copies: builder.copies,
         barrier_calls: builder.barrier_calls,
         calls: builder.calls,
-        queries: builder.queries,
-        axes: builder.axes,
+        queries: ByNode::from(builder.queries),
+        axes: ByNode::from(builder.axes),
         added: builder.added,
         contents: builder.contents,
-        positions: builder.positions,
-        cuts: builder.cuts,
+        positions: ByNode::from(builder.positions),
+        cuts: ByNode::from(builder.cuts),
         recast: builder.recast,
-        formulas: builder.formulas,
-        computed: builder.computed,
+        formulas: ByNode::from(builder.formulas),
+        computed: ByNode::from(builder.computed),
         counted: builder.counted,
         assertions: builder.assertions,
         collectives_of_warps: builder.collectives_of_warps,

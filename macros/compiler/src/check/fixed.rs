@@ -1,11 +1,10 @@
 //! Values that are the same wherever a thread computes them: what they are made of, as text. Two values with the same text are
 //! equal for each thread; nothing is known about the relation of two different texts.
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::cfg::{BlockId, Cfg, Extent, NodeId, Source, StepKind, ValueStep, Variable};
-use super::uniform::control::following;
+use super::uniform::control::Control;
 use crate::model::LocalId;
 use crate::model::expr::BinaryOp;
 
@@ -13,15 +12,14 @@ use crate::model::expr::BinaryOp;
 pub(super) const MAX_DEPTH: u8 = 8;
 
 /// The variables that are set once, outside of loops, each with its value.
-fn set_once(cfg: &Cfg<'_>) -> BTreeMap<LocalId, NodeId> {
+fn set_once(cfg: &Cfg<'_>, control: &Control) -> BTreeMap<LocalId, NodeId> {
     let mut set: BTreeMap<LocalId, Option<NodeId>> = BTreeMap::new();
     for (block, steps) in cfg.blocks.iter().map(|block| &block.steps).enumerate() {
-        let is_in_loop = || following(cfg, BlockId(block)).contains(BlockId(block));
-        let again = OnceCell::new();
+        let is_in_loop = control.following(BlockId(block)).contains(BlockId(block));
         for step in steps {
             if let StepKind::Value(ValueStep::Set { variable: Variable::Local(local), value, extent }) = step.kind {
                 let is_first = extent == Extent::Whole && !set.contains_key(&local);
-                let once = (is_first && !*again.get_or_init(is_in_loop)).then_some(value);
+                let once = (is_first && !is_in_loop).then_some(value);
                 set.insert(local, once);
             }
         }
@@ -36,8 +34,8 @@ pub(super) struct FixedValues<'a, 'f> {
 }
 
 impl<'a, 'f> FixedValues<'a, 'f> {
-    pub(super) fn of(cfg: &'a Cfg<'f>) -> FixedValues<'a, 'f> {
-        FixedValues { cfg, set: set_once(cfg) }
+    pub(super) fn of(cfg: &'a Cfg<'f>, control: &Control) -> FixedValues<'a, 'f> {
+        FixedValues { cfg, set: set_once(cfg, control) }
     }
 
     /// The value of a variable that is set once.

@@ -34,6 +34,7 @@ mod registers;
 mod residues;
 pub(crate) mod rings;
 mod runs;
+mod sorted_map;
 mod thresholds;
 mod tokens;
 mod traces;

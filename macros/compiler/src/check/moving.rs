@@ -99,7 +99,7 @@ impl Moving {
     /// The comparisons that branches among these make, as far as one may tell another.
     pub(super) fn of(values: &Values<'_, '_>, fixed: &FixedValues<'_, '_>, ends: &[(BlockId, &End)]) -> Moving {
         let (function, cfg) = (values.function(), values.cfg);
-        let terms = Terms { cfg, fixed, whole: set_together(values) };
+        let terms = Terms { cfg, fixed, whole: set_together(values), evaluated: evaluated(cfg) };
         let mut all: Vec<Term> = Vec::new();
         let mut tests: BTreeMap<BlockId, (usize, bool)> = BTreeMap::new();
         let mut joined: BTreeMap<BlockId, Joined> = BTreeMap::new();
@@ -120,7 +120,8 @@ impl Moving {
             return Moving::default();
         }
         let settings = terms.settings();
-        let unsigned = unsigned(function, cfg);
+        let unsigned = OnceCell::new();
+        let is_unsigned = |variable| unsigned.get_or_init(|| unsigned_variables(function, cfg)).contains(&variable);
         let mut carried: BTreeMap<(Setting, usize), Carried> = BTreeMap::new();
         let mut from = 0;
         for _ in 0..STEPS {
@@ -130,7 +131,7 @@ impl Moving {
                     if !all[after].mentions(*variable) {
                         continue;
                     }
-                    let (term, only) = simplified(all[after].with(*variable, value), &unsigned);
+                    let (term, only) = simplified(all[after].with(*variable, value), is_unsigned);
                     if term.size() <= LARGEST && (all.len() < MOST.1 || all.contains(&term)) {
                         let before = number(&mut all, term);
                         carried.insert(((*variable, *node), after), Carried { before, only });
@@ -247,13 +248,13 @@ fn compares(op: BinaryOp) -> bool {
 }
 
 /// A comparison of `x` in the place of one of `x * c / c`, and the answer that is the same for both.
-fn simplified(term: Term, unsigned: &BTreeSet<Variable>) -> (Term, Option<bool>) {
+fn simplified(term: Term, is_unsigned: impl Fn(Variable) -> bool) -> (Term, Option<bool>) {
     let inner = |term: &Term| {
         let Term::Binary(outer, of, by) = term else { return None };
         let Term::Binary(inner, of, times) = &**of else { return None };
         let (Term::Variable(variable), true) = (&**of, by == times) else { return None };
         let is_inverse = matches!((outer, inner), (BinaryOp::Div, BinaryOp::Mul) | (BinaryOp::Shr, BinaryOp::Shl));
-        (is_inverse && matches!(**by, Term::Fixed(_)) && unsigned.contains(variable)).then(|| (**of).clone())
+        (is_inverse && matches!(**by, Term::Fixed(_)) && is_unsigned(*variable)).then(|| (**of).clone())
     };
     let Term::Binary(op, left, right) = &term else { return (term, None) };
     // It is less where the product has wrapped around.
@@ -291,16 +292,40 @@ struct Terms<'a, 'f> {
     cfg: &'a Cfg<'f>,
     fixed: &'a FixedValues<'a, 'f>,
     whole: BTreeSet<Variable>,
+    evaluated: Vec<Evaluated>,
+}
+
+/// Where a node is evaluated.
+#[derive(Clone, Copy)]
+enum Evaluated {
+    Nowhere,
+    /// At this step of this block, and in no other block.
+    At(BlockId, usize),
+    InSeveralBlocks,
+}
+
+/// Where each node is evaluated.
+fn evaluated(cfg: &Cfg<'_>) -> Vec<Evaluated> {
+    let mut evaluated = vec![Evaluated::Nowhere; cfg.nodes.len()];
+    for (number, block) in cfg.blocks.iter().enumerate() {
+        for (at, step) in block.steps.iter().enumerate() {
+            if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind {
+                let known = &mut evaluated[node.0];
+                *known = match *known {
+                    Evaluated::Nowhere => Evaluated::At(BlockId(number), at),
+                    Evaluated::At(block, _) if block.0 == number => *known,
+                    Evaluated::At(..) | Evaluated::InSeveralBlocks => Evaluated::InSeveralBlocks,
+                };
+            }
+        }
+    }
+    evaluated
 }
 
 impl Terms<'_, '_> {
     /// The comparison of variables that a value is at the end of a block.
     fn comparison(&self, node: NodeId, block: BlockId) -> Option<Term> {
-        let blocks = (0..).map(BlockId).zip(&self.cfg.blocks);
-        let is_here = |kind: &StepKind| matches!(kind, StepKind::Value(ValueStep::Evaluate(of)) if *of == node);
-        let mut found = blocks
-            .filter_map(|(of, content)| content.steps.iter().position(|step| is_here(&step.kind)).map(|at| (of, at)));
-        let (from, at) = found.next().filter(|_| found.next().is_none())?;
+        let Evaluated::At(from, at) = self.evaluated[node.0] else { return None };
         let term = self.at(node, (from, at), MAX_DEPTH)?;
         let is_followed = self.whole.iter().any(|variable| term.mentions(*variable));
         let is_comparison = matches!(term, Term::Binary(op, ..) if compares(op));
@@ -377,7 +402,7 @@ impl Terms<'_, '_> {
 }
 
 /// The variables whose type is an unsigned one, because an operator or an assignment that needs equal types has them beside such a value.
-fn unsigned(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Variable> {
+fn unsigned_variables(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Variable> {
     let is_unsigned = |position: usize| {
         function.params.get(position).is_some_and(|param| {
             let ParamType::Value(ty) = &param.ty else { return false };

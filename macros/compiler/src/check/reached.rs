@@ -2,6 +2,7 @@
 //! calculated from literals, the sizes of the block and its own rank. All other branches have two sides for it. The same of the blocks
 //! of a cluster.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bit_set::BlockSet;
@@ -40,13 +41,19 @@ impl Reached {
         let branches: Vec<(BlockId, NodeId)> =
             (0..cfg.blocks.len()).filter_map(|at| Some((BlockId(at), cfg.blocks[at].end.condition()?))).collect();
         let mut sets: BTreeMap<Vec<Option<bool>>, Alike> = BTreeMap::new();
+        // The outcomes of the first thread; then, of each thread, those for which its rank is asked.
+        let mut outcomes: Vec<Option<bool>> = vec![None; branches.len()];
+        let mut by_rank: Vec<usize> = (0..branches.len()).collect();
         for rank in 0..size.unwrap_or(MOST_THREADS).min(MOST_THREADS) {
-            let thread = Thread { cfg, size, rank: Some(rank), block: None };
-            let outcome = |(_, on): &(BlockId, NodeId)| thread.value(*on, DEPTH).map(|value| value != 0);
-            let outcomes: Vec<Option<bool>> = branches.iter().map(outcome).collect();
-            let known = branches.iter().zip(&outcomes).filter_map(|((block, _), holds)| Some((*block, (*holds)?)));
-            let known: BTreeMap<BlockId, bool> = known.collect();
-            let alike = || Alike { outcomes: outcomes.clone(), set: reached(cfg, &known), ranks: Vec::new() };
+            by_rank.retain(|number| {
+                let thread = Thread { cfg, size, rank: Some(rank), block: None, asked: Cell::new(false) };
+                outcomes[*number] = thread.value(branches[*number].1, DEPTH).map(|value| value != 0);
+                thread.asked.get()
+            });
+            let alike = || {
+                let known = branches.iter().zip(&outcomes).filter_map(|((block, _), holds)| Some((*block, (*holds)?)));
+                Alike { outcomes: outcomes.clone(), set: reached(cfg, &known.collect()), ranks: Vec::new() }
+            };
             sets.entry(outcomes.clone()).or_insert_with(alike).ranks.push(rank);
         }
         let branches = branches.into_iter().map(|(block, _)| block).collect();
@@ -98,7 +105,7 @@ impl<'a, 'f> OfBlock<'a, 'f> {
     pub(super) fn new(function: &'f Function, cfg: &'a Cfg<'f>, rank: u64) -> OfBlock<'a, 'f> {
         let size = function.options.block.as_ref().and_then(Extents::count);
         let block = Some((rank, function.options.cluster.as_ref()));
-        OfBlock(Thread { cfg, size, rank: None, block })
+        OfBlock(Thread { cfg, size, rank: None, block, asked: Cell::new(false) })
     }
 
     /// The blocks of the graph to which a thread of the block may come.
@@ -144,9 +151,16 @@ struct Thread<'a, 'f> {
     rank: Option<u64>,
     /// The rank of its block in the cluster, and the cluster's shape, if the attribute has it; `None` for any block.
     block: Option<(u64, Option<&'f Extents>)>,
+    /// Whether the thread's rank was asked for.
+    asked: Cell<bool>,
 }
 
 impl Thread<'_, '_> {
+    fn rank(&self) -> Option<u64> {
+        self.asked.set(true);
+        self.rank
+    }
+
     /// The index of its block in the cluster on one axis, if this is what an extent has there.
     fn block_index(&self, extent: NodeId, axis: usize) -> Option<u64> {
         let (group, query) = self.cfg.queries.get(&self.cfg.origin(extent))?;
@@ -161,14 +175,14 @@ impl Thread<'_, '_> {
         let whole = &cfg.nodes[node.0];
         if let Some(position) = cfg.positions.get(&node) {
             let is_exact = position.offset == Offset::Zero && position.rank_in.is_none();
-            return position.digit.of_rank(self.rank?).filter(|_| is_exact);
+            return position.digit.of_rank(self.rank()?).filter(|_| is_exact);
         }
         if let Some((extent, axis)) = cfg.axes.get(&node) {
             return self.block_index(*extent, *axis);
         }
         let value = match (&whole.source, &whole.operands[..]) {
             (Source::Integer(number), _) => Some(*number),
-            (Source::ThreadRank, _) => self.rank,
+            (Source::ThreadRank, _) => self.rank(),
             (Source::Known { .. }, []) => match cfg.queries.get(&node)? {
                 (Group::ThreadBlock, query) if query.answer == Answer::ThreadCount => self.size,
                 (Group::Cluster, query) if query.answer == Answer::BlockRank => self.block.map(|(rank, _)| rank),

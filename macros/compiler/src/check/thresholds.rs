@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::cfg::{BlockId, Cfg, End, Extent, NodeId, Source, Variable};
 use super::fixed::{FixedValues, MAX_DEPTH};
-use super::uniform::control::{following, following_until};
+use super::uniform::control::following_until;
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
@@ -40,7 +40,7 @@ pub(super) fn find(values: &Values<'_, '_>, fixed: &FixedValues<'_, '_>, ends: &
     for (block, end) in ends {
         let End::Branch { then, otherwise, .. } = end else { continue };
         // Of a branch that leaves its loop, the other way is not taken again.
-        let comes_back = |arm: &BlockId| *arm == *block || following(cfg, *arm).contains(*block);
+        let comes_back = |arm: &BlockId| *arm == *block || values.control.following(*arm).contains(*block);
         let Some((variable, limit, is_below)) = compared(cfg, *block) else { continue };
         if ![then, otherwise].into_iter().all(comes_back) || fixed.text(limit, MAX_DEPTH).is_none() {
             continue;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::{Kept, kept};
 use super::expr::{Expr, Operator};
-use super::live::live;
+use super::live::{Live, live};
 use super::places::{CopyKind, Places};
 use super::skeleton::{Among, Condition, Data, Element, Op, Role};
 use super::verdict::Reason;
@@ -137,9 +137,10 @@ struct Builder<'a> {
     places: &'a mut Places,
     kept: Vec<Kept>,
     /// The counters that matter at each step.
-    live: Vec<BTreeSet<u32>>,
+    live: Vec<Live>,
     nodes: Vec<Node>,
-    ids: BTreeMap<(Option<usize>, Counters), u16>,
+    /// The nodes of each step, and of the end, by the counters that matter there.
+    ids: Vec<BTreeMap<Counters, u16>>,
     /// The nodes whose followers are not known yet.
     open: Vec<(u16, usize, Counters)>,
 }
@@ -148,7 +149,7 @@ struct Builder<'a> {
 pub(super) fn automaton(role: &Role, number: u32, block: u32, places: &mut Places) -> Result<Automaton, Reason> {
     let kept = kept(role);
     let counters = vec![0; kept.len()];
-    let (nodes, ids, open) = (Vec::new(), BTreeMap::new(), Vec::new());
+    let (nodes, ids, open) = (Vec::new(), vec![BTreeMap::new(); role.steps.len() + 1], Vec::new());
     let live = live(role);
     let mut builder = Builder { role, number, block, places: &mut *places, kept, live, nodes, ids, open };
     let start = builder.go_to(0, counters)?;
@@ -186,7 +187,7 @@ impl Builder<'_> {
             let value = |expr: &Expr| expr.value(&counters, i64::from(self.block), here.id);
             step = match &here.op {
                 Op::Set(values) => {
-                    let matters = |(counter, _): &&(u32, Expr)| self.live[step + 1].contains(counter);
+                    let matters = |(counter, _): &&(u32, Expr)| self.live[step + 1].contains(*counter as usize);
                     let set = |(counter, expr): &(u32, Expr)| {
                         let kept = self.kept[*counter as usize].representative(value(expr)?);
                         Ok((*counter as usize, kept.ok_or(Reason::Arithmetic { step: here.id })?))
@@ -214,16 +215,20 @@ impl Builder<'_> {
         Err(Reason::Counters { role: self.number })
     }
 
-    fn node(&mut self, step: Option<usize>, counters: Counters) -> Result<u16, Reason> {
-        let counters = match step {
+    fn node(&mut self, step: Option<usize>, mut counters: Counters) -> Result<u16, Reason> {
+        match step {
             Some(step) => {
-                let matters = |counter: usize| self.live[step].iter().any(|live| *live as usize == counter);
-                let kept = counters.into_iter().enumerate();
-                kept.map(|(counter, value)| if matters(counter) { value } else { 0 }).collect()
+                let live = &self.live[step];
+                for (counter, value) in counters.iter_mut().enumerate() {
+                    if !live.contains(counter) {
+                        *value = 0;
+                    }
+                }
             }
-            None => Counters::new(),
-        };
-        if let Some(node) = self.ids.get(&(step, counters.clone())) {
+            None => counters.clear(),
+        }
+        let place = step.unwrap_or(self.role.steps.len());
+        if let Some(node) = self.ids[place].get(&counters) {
             return Ok(*node);
         }
         if self.nodes.len() >= LARGEST {
@@ -235,7 +240,7 @@ impl Builder<'_> {
             None => (Action::End, 0),
         };
         self.nodes.push(Node { action, id, step, next: [(node, 0); 2], decides: false, ahead: None, owned: false });
-        self.ids.insert((step, counters.clone()), node);
+        self.ids[place].insert(counters.clone(), node);
         if let Some(step) = step {
             self.open.push((node, step, counters));
         }

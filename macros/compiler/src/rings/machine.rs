@@ -56,12 +56,14 @@ impl Actor {
 }
 
 /// The threads of a role in a block.
+#[derive(Clone)]
 pub(super) struct Unit {
     pub(super) role: usize,
     pub(super) block: u32,
     pub(super) threads: u32,
 }
 
+#[derive(Clone)]
 pub(super) struct Machine {
     pub(super) places: Places,
     pub(super) automata: Vec<Automaton>,

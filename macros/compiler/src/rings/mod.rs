@@ -26,9 +26,8 @@ mod table;
 mod verdict;
 
 pub use expr::{Expr, Operator};
-pub use sample::sample;
 pub use skeleton::{Among, BarrierArray, Condition, Data, Element, Op, Role, Skeleton, SlotArray, Step};
-pub use stale::{Stale, may_be_stale, stale};
+pub use stale::{Stale, may_be_stale};
 pub use verdict::{
     BarrierState, Content, CountFault, Event, EventAction, Fault, LateWait, Object, Reason, Threads, UndrainedFault,
     Use, Verdict, Waiting,
@@ -41,14 +40,42 @@ use rotation::Rotation;
 use search::{Search, search};
 use splits::Splits;
 
+/// A skeleton with the automata of its roles, which several checks of it share.
+pub struct Prepared<'s> {
+    skeleton: &'s Skeleton,
+    machine: Result<Machine, Reason>,
+}
+
+impl<'s> Prepared<'s> {
+    /// Makes the automata.
+    pub fn new(skeleton: &'s Skeleton) -> Prepared<'s> {
+        Prepared { skeleton, machine: Machine::new(skeleton) }
+    }
+
+    /// Checks the skeleton; visits at most about `limit_of_states` states.
+    pub fn check(&self, limit_of_states: usize) -> Verdict {
+        judge(self, limit_of_states, false).unwrap_or_else(Verdict::NotProved)
+    }
+
+    /// Looks for a fault in some runs of the skeleton.
+    pub fn sample(&self) -> Option<(Fault, Vec<Event>)> {
+        sample::sample(self.skeleton, self.machine.clone().ok()?)
+    }
+
+    /// Looks for a stale parity in one run of the skeleton, whose runs are all alike in this.
+    pub fn stale(&self) -> Option<Stale> {
+        stale::stale(self.skeleton, self.machine.clone().ok()?)
+    }
+}
+
 /// Checks a skeleton; visits at most about `limit_of_states` states.
 pub fn check(skeleton: &Skeleton, limit_of_states: usize) -> Verdict {
-    judge(skeleton, limit_of_states, false).unwrap_or_else(Verdict::NotProved)
+    Prepared::new(skeleton).check(limit_of_states)
 }
 
 /// Checks a skeleton in the same way, but does not look for faults where no proof can come of it.
 pub fn prove(skeleton: &Skeleton, limit_of_states: usize) -> Verdict {
-    judge(skeleton, limit_of_states, true).unwrap_or_else(Verdict::NotProved)
+    judge(&Prepared::new(skeleton), limit_of_states, true).unwrap_or_else(Verdict::NotProved)
 }
 
 /// Returns the number of states that prove a skeleton if one order of the steps of each run does.
@@ -71,8 +98,8 @@ fn in_order(skeleton: &Skeleton, machine: &mut Machine, limit: usize) -> Option<
     ordered::proved(machine, limit)
 }
 
-fn judge(skeleton: &Skeleton, limit: usize, only_proofs: bool) -> Result<Verdict, Reason> {
-    let mut machine = Machine::new(skeleton)?;
+fn judge(Prepared { skeleton, machine }: &Prepared<'_>, limit: usize, only_proofs: bool) -> Result<Verdict, Reason> {
+    let mut machine = machine.clone()?;
     match in_order(skeleton, &mut machine, limit) {
         Some(states) => Ok(Verdict::Proved { states }),
         None => searched(skeleton, machine, limit, only_proofs),

@@ -7,11 +7,13 @@ use super::verdict::{Object, Reason};
 /// The largest number of barriers, and of slots.
 const LARGEST: u64 = 512;
 
+#[derive(Clone)]
 pub(super) struct Barrier {
     pub(super) object: Object,
     pub(super) count: u16,
 }
 
+#[derive(Clone)]
 pub(super) struct Slot {
     pub(super) object: Object,
     pub(super) parts: u16,
@@ -31,6 +33,7 @@ pub(super) struct CopyKind {
     pub(super) rest_of: Option<u32>,
 }
 
+#[derive(Clone)]
 pub(super) struct Places {
     pub(super) blocks: u32,
     pub(super) barriers: Vec<Barrier>,

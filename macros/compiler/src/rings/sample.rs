@@ -49,17 +49,13 @@ impl Order {
     }
 }
 
-/// Looks for a fault in some runs of a skeleton; returns it with what happens before.
-pub fn sample(skeleton: &Skeleton) -> Option<(Fault, Vec<Event>)> {
-    sample_of(skeleton, Machine::new(skeleton).ok()?)
-}
-
-/// The same, where threads that arrive as one complete a phase and go on in the next one.
+/// Looks for a fault in some runs of a skeleton, where threads that arrive as one complete a phase and go on in the next one.
 pub(super) fn sample_in_turn(skeleton: &Skeleton) -> Option<(Fault, Vec<Event>)> {
-    sample_of(skeleton, Machine { carries: true, ..Machine::new(skeleton).ok()? })
+    sample(skeleton, Machine { carries: true, ..Machine::new(skeleton).ok()? })
 }
 
-fn sample_of(skeleton: &Skeleton, mut machine: Machine) -> Option<(Fault, Vec<Event>)> {
+/// Looks for a fault in some runs of a skeleton; returns it with what happens before.
+pub(super) fn sample(skeleton: &Skeleton, mut machine: Machine) -> Option<(Fault, Vec<Event>)> {
     let splits = splits(&machine);
     let whole = vec![1; machine.units.len()];
     let mut left = RUNS;

@@ -30,8 +30,8 @@ pub struct Stale {
 }
 
 /// Looks for a stale parity in one run of a skeleton, whose runs are all alike in this.
-pub fn stale(skeleton: &Skeleton) -> Option<Stale> {
-    let events = run(skeleton).ok()?;
+pub(super) fn stale(skeleton: &Skeleton, machine: Machine) -> Option<Stale> {
+    let events = run(skeleton, machine).ok()?;
     let mut seen = Seen::of(skeleton);
     events.iter().for_each(|event| seen.note(event));
     seen.found.iter().find(|(stale, phase)| seen.is_ring(stale, *phase)).map(|(stale, _)| *stale)
@@ -77,8 +77,7 @@ fn following(role: &Role, mut work: Vec<usize>) -> BTreeSet<usize> {
 }
 
 /// Follows one run of a skeleton, with as few actors as it has.
-fn run(skeleton: &Skeleton) -> Result<Vec<Event>, Reason> {
-    let mut machine = Machine::new(skeleton)?;
+fn run(skeleton: &Skeleton, mut machine: Machine) -> Result<Vec<Event>, Reason> {
     let whole = vec![1; machine.units.len()];
     machine.split(skeleton, &whole)?;
     let mut ledger = Ledger::new(machine.places.barriers.len());

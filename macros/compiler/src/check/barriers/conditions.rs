@@ -52,7 +52,7 @@ pub(super) fn conditions(
     values: &uniform::values::Values<'_, '_>,
     election: &Election<'_, '_>,
 ) -> BTreeMap<BlockId, Condition> {
-    let texts = Values { cfg, values, fixed: FixedValues::of(cfg) };
+    let texts = Values { cfg, values, fixed: &values.fixed };
     let mut numbers = ConditionNumbers::default();
     let mut conditions = BTreeMap::new();
     for (at, end) in cfg.blocks.iter().map(|block| &block.end).enumerate() {
@@ -95,7 +95,7 @@ impl ConditionNumbers {
 struct Values<'a, 'f> {
     cfg: &'a Cfg<'f>,
     values: &'a uniform::values::Values<'a, 'f>,
-    fixed: FixedValues<'a, 'f>,
+    fixed: &'a FixedValues<'a, 'f>,
 }
 
 impl Values<'_, '_> {

@@ -5,6 +5,8 @@
 //! the threads of a block apart. `build` makes all of it from the model's tree. Data, no
 //! analysis.
 
+mod by_node;
+mod by_variable;
 mod memory;
 mod position;
 mod step;
@@ -14,6 +16,8 @@ mod value;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(crate) use by_node::ByNode;
+pub(crate) use by_variable::ByVariable;
 pub(crate) use memory::{
     Access, AccessKind, Completion, Content, CopyBy, CopyStep, Covers, GivenTo, Region, Root, Select, Shared, Slice,
 };
@@ -65,23 +69,23 @@ pub(crate) struct Cfg<'f> {
     pub(crate) barrier_calls: Vec<BarrierCall>,
     pub(crate) calls: Vec<Call<'f>>,
     /// The queries of blocks and larger groups, by the nodes that hold their answers.
-    pub(crate) queries: BTreeMap<NodeId, (Group, &'static Query)>,
+    pub(crate) queries: ByNode<(Group, &'static Query)>,
     /// The axes of `Dim3`s, each with the node of the `Dim3` and the number of the axis.
-    pub(crate) axes: BTreeMap<NodeId, (NodeId, usize)>,
+    pub(crate) axes: ByNode<(NodeId, usize)>,
     /// The results of `fetch_add`, each with what it adds. The steps before are the accesses.
     pub(crate) added: BTreeMap<NodeId, NodeId>,
     /// By access that writes a struct, or that a copy of one element makes, what it writes.
     pub(crate) contents: BTreeMap<AccessId, Content>,
     /// The nodes that say where in its block the thread is.
-    pub(crate) positions: BTreeMap<NodeId, Position>,
+    pub(crate) positions: ByNode<Position>,
     /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.
-    pub(crate) cuts: BTreeMap<NodeId, u32>,
+    pub(crate) cuts: ByNode<u32>,
     /// The nodes that casts read and are taken to keep, although the text does not show that their types hold all of the values: with these types.
     pub(crate) recast: BTreeMap<NodeId, String>,
     /// The nodes that are computed from their operands by a known function.
-    pub(crate) formulas: BTreeMap<NodeId, Formula>,
+    pub(crate) formulas: ByNode<Formula>,
     /// The nodes that runs compute from their operands in another way.
-    pub(crate) computed: BTreeMap<NodeId, Computed>,
+    pub(crate) computed: ByNode<Computed>,
     /// The `for` loops over ranges, by the block that decides whether there is one more iteration.
     pub(crate) counted: BTreeMap<BlockId, CountedLoop>,
     /// The tests of `assert!` and its like. A thread for which one does not hold ends the launch.
@@ -286,22 +290,25 @@ impl Cfg<'_> {
     /// The value of a variable that is set once, as a whole. A field's is known if the whole is set once and no function changes it.
     pub(crate) fn only_value(&self, variable: Variable) -> Option<NodeId> {
         let OnlyValues { values, wholes } = self.only_values.get_or_init(|| OnlyValues::of(&self.blocks));
-        let is_kept = |whole| wholes.get(&whole).is_some_and(Option::is_some);
-        (*values.get(&variable)?).filter(|_| variable.whole().is_none_or(is_kept))
+        let value = (*values.get(variable)?)?;
+        match variable.whole() {
+            Some(whole) => wholes.get(whole)?.map(|_| value),
+            None => Some(value),
+        }
     }
 }
 
 /// The values of the variables that are set once, as a whole; `None` of those that are set otherwise.
 #[derive(Debug)]
 pub(crate) struct OnlyValues {
-    values: BTreeMap<Variable, Option<NodeId>>,
+    values: ByVariable<Option<NodeId>>,
     /// The values of structs and tuples that are assigned once as a whole, regardless of assignments to their fields.
-    wholes: BTreeMap<Variable, Option<NodeId>>,
+    wholes: ByVariable<Option<NodeId>>,
 }
 
 impl OnlyValues {
     fn of(blocks: &[BasicBlock]) -> OnlyValues {
-        let mut only = OnlyValues { values: BTreeMap::new(), wholes: BTreeMap::new() };
+        let mut only = OnlyValues { values: ByVariable::default(), wholes: ByVariable::default() };
         let mut field_of = None;
         for (variable, value, extent) in blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set())
         {
@@ -309,8 +316,8 @@ impl OnlyValues {
             let by_itself = field_of.is_some() && field_of == variable.whole();
             let value = Some(value).filter(|_| extent == Extent::Whole && !by_itself);
             // In a graph that was split, one assignment stands at several places.
-            let set = |values: &mut BTreeMap<Variable, Option<NodeId>>| {
-                let known = values.entry(variable).or_insert(value);
+            let set = |values: &mut ByVariable<Option<NodeId>>| {
+                let known = values.get_or_insert(variable, value);
                 *known = known.filter(|known| Some(*known) == value);
             };
             set(&mut only.values);

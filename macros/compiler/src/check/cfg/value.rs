@@ -1,5 +1,6 @@
 //! Values and variables: the values that a body computes, as nodes of a graph, and the variables that hold them.
 
+use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use phalanx_contract::uniformity::Uniformity;
@@ -134,7 +135,7 @@ pub(crate) struct Assertion {
 }
 
 /// Something that holds a value: a local variable, one of its fields, or a temporary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variable {
     /// A local variable.
     Local(LocalId),
@@ -144,7 +145,28 @@ pub(crate) enum Variable {
     Temporary(usize),
 }
 
+impl Ord for Variable {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+impl PartialOrd for Variable {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Variable {
+    /// Its place among all variables, which maps and sets of variables compare often: locals, fields, temporaries.
+    fn order(self) -> u64 {
+        match self {
+            Variable::Local(LocalId(local)) => local as u64,
+            Variable::Field(LocalId(local), field) => 1 << 62 | (local as u64) << 16 | u64::from(field),
+            Variable::Temporary(number) => 2 << 62 | number as u64,
+        }
+    }
+
     /// The variable that has it as a field.
     pub(crate) fn whole(self) -> Option<Variable> {
         match self {

@@ -90,7 +90,7 @@ impl Check<'_, '_> {
         let Call { at, slot, given_to, .. } = calls[id.0];
         let beside_closure = at_time == When::BesideClosure;
         let mut before: Vec<(CallId, When, &Record)> = Vec::new();
-        for (instance, record) in &state.records {
+        for (instance, record) in state.records.iter() {
             let RecordKey::Argument { call, argument: DYNAMIC, arrived } = instance.key else { continue };
             // A function and what its closure calls meet beside its calls of the closure alone.
             let is_in_closure = calls[call.0].given_to == Some(GivenTo::Before(slot));

@@ -28,7 +28,7 @@ impl Check<'_, '_> {
     /// }                                                       // the peer may have exited before this read
     /// ```
     pub(super) fn check_exit(&mut self, state: &State, end: SpanRange) {
-        for (key, open) in &state.open {
+        for (key, open) in state.open.iter() {
             let guard = Guard::unless(&open.calls_since, Behavior::MAY_NOT_ARRIVE);
             match (*key, self.function.role) {
                 (RecordKey::Access(id), Role::Kernel) if self.is_received(id) => {}
@@ -75,7 +75,7 @@ impl Check<'_, '_> {
         if let Some(calls) = &state.not_entered {
             self.add_effect(Effect::Does(Behavior::MAY_NOT_ENTER), Guard::unless(calls, Behavior::MAY_NOT_ENTER));
         }
-        for (instance, record) in &state.records {
+        for (instance, record) in state.records.iter() {
             self.summarize_in_flight(instance.key, record);
         }
     }

@@ -7,7 +7,7 @@
 //! arrival. Where blocks may diverge between two barriers, the accesses in one arm are concurrent with those in the other
 //! (`divergent_arms`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::Party;
 
@@ -24,6 +24,7 @@ use crate::check::cfg::{
 };
 use crate::check::completion::{Begun, waits_of};
 use crate::check::engine::{Analysis, Join};
+use crate::check::sorted_map::SortedMap;
 use crate::model::Role;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
@@ -36,9 +37,9 @@ pub(super) struct State {
     /// function's start, on all paths: one of them may have waited.
     pub(super) not_entered: Option<BTreeSet<u16>>,
     /// The accesses in flight.
-    pub(super) records: BTreeMap<Instance, Record>,
+    pub(super) records: SortedMap<Instance, Record>,
     /// The open accesses to peers' memory.
-    pub(super) open: BTreeMap<RecordKey, OpenAccess>,
+    pub(super) open: SortedMap<RecordKey, OpenAccess>,
     /// The completions for which some thread has waited, on some path since the last copy with it began.
     shown: BTreeSet<Completion>,
 }
@@ -59,9 +60,9 @@ impl Join for State {
         }
         // Where a wait follows an access on one of the paths, the thread may have synchronized with one that took that path.
         let has_waited =
-            |records: &BTreeMap<Instance, Record>| records.keys().next_back().is_some_and(|last| last.waited);
+            |records: &SortedMap<Instance, Record>| records.keys().next_back().is_some_and(|last| last.waited);
         // An access of another round, to another place, does not count.
-        let is_only = |records: &BTreeMap<_, Record>, instance: Instance, record: &Record| {
+        let is_only = |records: &SortedMap<_, Record>, instance: Instance, record: &Record| {
             let known = |waited| records.get(&Instance { waited, ..instance });
             let is_other = |known: &Record| known.path.is_elsewhere(&record.path);
             !instance.waited
@@ -78,7 +79,7 @@ impl Join for State {
             own.into_iter().for_each(|instance| self.wait_for(instance));
         }
         let has_waited = has_waited(&self.records);
-        for (&instance, record) in &other.records {
+        for (&instance, record) in other.records.iter() {
             let waited = instance.waited || has_waited && is_only(&self.records, instance, record);
             match self.records.get_mut(&Instance { waited, ..instance }) {
                 Some(known) => changed |= known.join(record),
@@ -88,7 +89,7 @@ impl Join for State {
                 }
             }
         }
-        for (key, open) in &other.open {
+        for (key, open) in other.open.iter() {
             match self.open.get_mut(key) {
                 Some(known) => {
                     changed |= intersect(&mut known.calls_since, &open.calls_since) || known.fenced && !open.fenced;
@@ -398,8 +399,8 @@ impl Analysis for InFlight<'_, '_> {
     fn entry(&self) -> State {
         let mut state = State {
             not_entered: Some(BTreeSet::new()),
-            records: BTreeMap::new(),
-            open: BTreeMap::new(),
+            records: SortedMap::default(),
+            open: SortedMap::default(),
             shown: BTreeSet::new(),
         };
         if self.role != Role::Kernel {

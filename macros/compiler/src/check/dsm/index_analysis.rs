@@ -17,6 +17,7 @@ use crate::check::cfg::{
 };
 use crate::check::engine::{Analysis, Join};
 use crate::check::liveness::Live;
+use crate::check::sorted_map::SortedMap;
 use crate::check::uniform::control::following;
 use crate::check::uniform::values::Values;
 use crate::model::expr::BinaryOp;
@@ -59,8 +60,8 @@ pub(super) struct IndexAnalysis<'a, 'f> {
 /// it is still a base that others are affine in.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KnownValues {
-    variables: BTreeMap<Variable, IndexValue>,
-    nodes: BTreeMap<NodeId, IndexValue>,
+    variables: SortedMap<Variable, IndexValue>,
+    nodes: SortedMap<NodeId, IndexValue>,
     /// The bounds that the branches on the way imply.
     bounds: BTreeMap<Subject, Bounds>,
     /// Bounds of the block's rank.
@@ -79,7 +80,7 @@ impl Join for KnownValues {
 }
 
 /// Keeps what is known in both; says whether anything was dropped.
-fn join<Key: Ord>(values: &mut BTreeMap<Key, IndexValue>, others: &BTreeMap<Key, IndexValue>) -> bool {
+fn join<Key: Ord>(values: &mut SortedMap<Key, IndexValue>, others: &SortedMap<Key, IndexValue>) -> bool {
     let mut changed = false;
     values.retain(|key, value| match others.get(key) {
         Some(other) if value == other => true,
@@ -133,8 +134,8 @@ impl KnownValues {
         let value = if value.depends_on(variable) { IndexValue { form: Form::Unknown, ..value } } else { value };
         match value.is_known() {
             true => self.variables.insert(variable, value),
-            false => self.variables.remove(&variable),
-        };
+            false => _ = self.variables.remove(&variable),
+        }
     }
 }
 
@@ -476,7 +477,7 @@ impl Analysis for IndexAnalysis<'_, '_> {
             }
         }
         for (variable, least) in self.least.at(to.0).filter(|(variable, _)| self.live.contains(to, *variable)) {
-            let lower = &mut state.variables.entry(variable).or_default().lower;
+            let lower = &mut state.variables.get_or_default(variable).lower;
             *lower = (*lower).max(Some(least));
         }
         state.variables.retain(|variable, _| self.live.contains(to, *variable));

@@ -4,7 +4,7 @@
 //! arm of a divergent branch, or after the read with no barrier in between. An atomic that updates an element reads it. Memory that is lent, or that inline CUDA or a method
 //! accesses, counts as written. Nor can a thread have written in a launch that skips all writes (`skipped`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::Behavior;
 use phalanx_contract::uniformity::Uniformity;
@@ -17,7 +17,7 @@ use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     AccessId, AccessKind, BlockId, CallId, Cfg, GroupStep, MemoryStep, Root, Shared, Step, StepKind, spans_cluster,
 };
-use crate::check::uniform::control::{following, reachable};
+use crate::check::uniform::control::reachable;
 use crate::check::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
@@ -92,13 +92,8 @@ pub(super) fn check(
             }
         }
     }
-    let mut reachable_after: BTreeMap<BlockId, BlockSet> = BTreeMap::new();
-    let mut reaches = |from: &AccessPoint, to: &AccessPoint| {
-        if from.block == to.block && from.step < to.step {
-            return true;
-        }
-        let after = reachable_after.entry(from.block).or_insert_with(|| following(cfg, from.block));
-        after.contains(to.block)
+    let reaches = |from: &AccessPoint, to: &AccessPoint| {
+        from.block == to.block && from.step < to.step || values.control.following(from.block).contains(to.block)
     };
     let ways = if function.role == Role::Kernel { ways(cfg, values) } else { Vec::new() };
     // Of which object a reference is a part may depend on the way.
@@ -111,7 +106,7 @@ pub(super) fn check(
     for (at, read) in reads.iter().filter(|(_, read)| is_own(read.shared)) {
         // Slices of the dynamic memory may overlap, so it is one object here.
         let same_object = |write: &&AccessPoint| may_overlap(write.shared.whole(), read.shared.whole());
-        let mut may_write = |write: &&AccessPoint| {
+        let may_write = |write: &&AccessPoint| {
             reaches(write, read)
                 || reaches_without_barrier(cfg, read, write)
                 || !reaches(read, write) && are_on_divergent_arms(cfg, values, write.block, read.block)

@@ -9,7 +9,7 @@ mod equalities;
 mod operators;
 mod state;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;
 
@@ -19,7 +19,7 @@ use super::cfg::{
 };
 use super::engine::{self, Analysis};
 use super::fixed::FixedValues;
-use super::key_range::remove_range;
+use super::sorted_map::SortedMap;
 use super::uniform::values::Values;
 use crate::model::group::Group;
 use crate::model::options::Extents;
@@ -116,17 +116,27 @@ pub(super) struct Election<'a, 'f> {
     function: &'f Function,
     cfg: &'a Cfg<'f>,
     values: &'a Values<'a, 'f>,
-    fixed: FixedValues<'a, 'f>,
+    fixed: &'a FixedValues<'a, 'f>,
     /// The nodes that are used in another block than where they are evaluated.
     outlive: BTreeSet<NodeId>,
     states: Vec<Option<State>>,
+    /// For each block, what holds at its end where the condition there is false, and where it is true, if that is known.
+    outcomes: Vec<Option<[Option<Equalities>; 2]>>,
 }
 
 impl<'a, 'f> Election<'a, 'f> {
     pub(super) fn of(function: &'f Function, cfg: &'a Cfg<'f>, values: &'a Values<'a, 'f>) -> Election<'a, 'f> {
-        let mut election =
-            Election { function, cfg, values, fixed: FixedValues::of(cfg), outlive: outlive(cfg), states: Vec::new() };
+        let mut election = Election {
+            function,
+            cfg,
+            values,
+            fixed: &values.fixed,
+            outlive: outlive(cfg),
+            states: Vec::new(),
+            outcomes: Vec::new(),
+        };
         election.states = engine::solve(&election, cfg);
+        election.outcomes = (0..cfg.blocks.len()).map(|block| election.at_end(BlockId(block))).collect();
         election
     }
 
@@ -137,7 +147,7 @@ impl<'a, 'f> Election<'a, 'f> {
 
     /// The group of which only one block has a thread that takes this edge of a branch; the block's rank, if it is known.
     pub(super) fn one_block(&self, branch: BlockId, holds: bool) -> Option<(Group, Option<u64>)> {
-        let equalities = self.outcome(branch, holds)??;
+        let equalities = self.outcome(branch, holds)?.as_ref()?;
         let blocks = self.function.options.cluster.as_ref().and_then(Extents::count);
         equalities.0.iter().find_map(|(digit, equality)| {
             let group = equality.one_block_of.filter(|group| *group != Group::Cluster || blocks != Some(1))?;
@@ -151,15 +161,19 @@ impl<'a, 'f> Election<'a, 'f> {
     /// Whether the text shows that no thread of a block takes this edge of a branch.
     pub(super) fn is_never(&self, branch: BlockId, holds: bool) -> bool {
         match self.outcome(branch, holds) {
-            Some(held) => held.is_none_or(|equalities| equalities.is_empty_set(self.extents())),
+            Some(held) => held.as_ref().is_none_or(|equalities| equalities.is_empty_set(self.extents())),
             None => false,
         }
     }
 
-    fn outcome(&self, branch: BlockId, holds: bool) -> Option<Option<Equalities>> {
-        let on = self.cfg.blocks[branch.0].end.condition()?;
-        let state = self.before(branch, |_| false)?;
-        Some(state.values.get(&Holder::Node(on))?.outcomes[usize::from(holds)].clone())
+    fn outcome(&self, branch: BlockId, holds: bool) -> Option<&Option<Equalities>> {
+        self.outcomes[branch.0].as_ref().map(|outcomes| &outcomes[usize::from(holds)])
+    }
+
+    fn at_end(&self, block: BlockId) -> Option<[Option<Equalities>; 2]> {
+        let on = self.cfg.blocks[block.0].end.condition()?;
+        let state = self.before(block, |_| false)?;
+        Some(state.values.get(&Holder::Node(on))?.outcomes.clone())
     }
 
     /// The state before the first step for which `is_at` holds, or at the block's end.
@@ -258,7 +272,7 @@ impl Analysis for Election<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
-        State { here: Some(Equalities::default()), values: BTreeMap::new() }
+        State { here: Some(Equalities::default()), values: SortedMap::default() }
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
@@ -276,7 +290,7 @@ impl Analysis for Election<'_, '_> {
                 let outcomes = known.outcomes.each_ref().map(|held| and(held, &state.here));
                 if let (Some(fields), Extent::Whole | Extent::Part) = (variable.fields(), extent) {
                     let fields = Holder::Variable(*fields.start())..=Holder::Variable(*fields.end());
-                    remove_range(&mut state.values, fields);
+                    state.values.remove_range(fields);
                 }
                 let known = if *extent == Extent::Whole { Known { outcomes, ..known } } else { known };
                 state.put(Holder::Variable(*variable), known);
@@ -324,12 +338,12 @@ impl Analysis for Election<'_, '_> {
 /// The nodes that are used in another block than where they are evaluated: the operands of `&&` and `||`, and of calls with
 /// branches in their arguments.
 fn outlive(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
-    let mut home: BTreeMap<NodeId, usize> = BTreeMap::new();
+    let mut home: Vec<Option<usize>> = vec![None; cfg.nodes.len()];
     let mut outlive = BTreeSet::new();
     for (at, block) in cfg.blocks.iter().enumerate() {
         for step in &block.steps {
             if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind {
-                home.insert(node, at);
+                home[node.0] = Some(at);
             }
         }
     }
@@ -347,7 +361,7 @@ fn outlive(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
             | StepKind::Call(_)
             | StepKind::Token(_) => Vec::new(),
         });
-        outlive.extend(used.chain(block.end.condition()).filter(|node| home.get(node) != Some(&at)));
+        outlive.extend(used.chain(block.end.condition()).filter(|node| home[node.0] != Some(at)));
     }
     outlive
 }

@@ -1,12 +1,11 @@
 //! The abstract state at a point: the threads that are there, and the values that they hold. Data and its order, no analysis.
 
-use std::collections::BTreeMap;
-
 use phalanx_contract::uniformity::Uniformity;
 
 use super::equalities::Equalities;
 use crate::check::cfg::{NodeId, Offset, Position, Variable};
 use crate::check::engine::Join;
+use crate::check::sorted_map::SortedMap;
 
 /// Something that holds a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +26,11 @@ pub(super) struct Known {
 impl Known {
     pub(super) fn nothing() -> Known {
         Known { position: None, outcomes: [Some(Equalities::default()), Some(Equalities::default())] }
+    }
+
+    fn is_nothing(&self) -> bool {
+        let says_nothing = |held: &Option<Equalities>| held.as_ref().is_some_and(|held| held.0.is_empty());
+        self.position.is_none() && self.outcomes.iter().all(says_nothing)
     }
 
     /// Forgets what was known of threads that are together, beyond a group that chose the same path.
@@ -75,7 +79,7 @@ pub(super) fn or(a: &Option<Equalities>, b: &Option<Equalities>, within: Uniform
 pub(in crate::check) struct State {
     /// What the threads that are here have in common.
     pub(super) here: Option<Equalities>,
-    pub(super) values: BTreeMap<Holder, Known>,
+    pub(super) values: SortedMap<Holder, Known>,
 }
 
 impl Join for State {
@@ -86,14 +90,16 @@ impl Join for State {
         self.values.retain(|holder, known| match (other.values.get(holder), holder) {
             (Some(others), _) => {
                 known.join(others);
-                *known != Known::nothing()
+                !known.is_nothing()
             }
             // An operand that is not evaluated on one of the paths is used on none of its continuations.
             (None, Holder::Node(_)) => true,
             (None, Holder::Variable(_)) => false,
         });
         for (holder, known) in other.values.iter().filter(|(holder, _)| matches!(holder, Holder::Node(_))) {
-            self.values.entry(*holder).or_insert_with(|| known.clone());
+            if !self.values.contains_key(holder) {
+                self.values.insert(*holder, known.clone());
+            }
         }
         before.here != self.here || before.values != self.values
     }
@@ -101,9 +107,9 @@ impl Join for State {
 
 impl State {
     pub(super) fn put(&mut self, holder: Holder, known: Known) {
-        match known == Known::nothing() {
-            true => self.values.remove(&holder),
+        match known.is_nothing() {
+            true => _ = self.values.remove(&holder),
             false => self.values.insert(holder, known),
-        };
+        }
     }
 }

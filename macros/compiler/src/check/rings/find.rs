@@ -16,7 +16,7 @@ use super::warps::Aim;
 use super::{report, staged};
 use crate::diag::Diag;
 use crate::messages::rings as messages;
-use crate::rings::{self, Content, CountFault, Fault, Reason, Verdict};
+use crate::rings::{Content, CountFault, Fault, Prepared, Reason, Verdict};
 
 /// The largest argument that is tried, beyond the number of stages.
 const ARGUMENTS: i64 = 3;
@@ -177,7 +177,8 @@ fn find_for(
         if assembled.allows_more {
             return Err(Refusal::new(kernel.whole(), "the steps have runs that the kernel may not have"));
         }
-        let verdict = sought.as_ref().map(|sought| rings::check(&assembled.skeleton, sought.limit));
+        let prepared = Prepared::new(&assembled.skeleton);
+        let verdict = sought.as_ref().map(|sought| prepared.check(sought.limit));
         if let (Some(verdict), Some(sought)) = (&verdict, sought.as_mut()) {
             sought.limit = match verdict {
                 Verdict::Proved { states } => sought.limit.saturating_sub(*states),
@@ -191,14 +192,12 @@ fn find_for(
         // Where there are too many states for a search, or actors, some runs may have the fault.
         let verdict = match verdict {
             Some(Verdict::NotProved(Reason::States | Reason::Size | Reason::ManyThreads { .. })) => {
-                rings::sample(&assembled.skeleton)
-                    .map_or(verdict, |(fault, trace)| Some(Verdict::Fault { fault, trace }))
+                prepared.sample().map_or(verdict, |(fault, trace)| Some(Verdict::Fault { fault, trace }))
             }
             other => other,
         };
         let Some(Verdict::Fault { fault, trace }) = verdict else {
-            let stale = rings::stale(&assembled.skeleton);
-            return Ok(stale.map(|stale| report::stale(kernel, &objects, &sites, &assembled, &stale)));
+            return Ok(prepared.stale().map(|stale| report::stale(kernel, &objects, &sites, &assembled, &stale)));
         };
         if is_of_another_turn(kernel, &objects, &fault) {
             return Ok(None);

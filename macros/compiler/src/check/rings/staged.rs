@@ -20,7 +20,7 @@ use super::warps::{Aim, Unit};
 use crate::check::cfg::{AccessKind, Completion, CopyStep, Region, Select};
 use crate::diag::Diag;
 use crate::rings::{
-    self, Among, Content, Fault, Op, Reason, Role, Skeleton, SlotArray, Step, UndrainedFault, Use, Verdict,
+    self, Among, Content, Fault, Op, Prepared, Reason, Role, Skeleton, SlotArray, Step, UndrainedFault, Use, Verdict,
 };
 
 /// The largest number of states of one check: a warp's steps are nearly in a row.
@@ -97,11 +97,10 @@ fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, (arguments, ai
     if assembled.allows_more {
         return None;
     }
-    let found = match rings::check(&assembled.skeleton, STATES_OF_ALL) {
+    let prepared = Prepared::new(&assembled.skeleton);
+    let found = match prepared.check(STATES_OF_ALL) {
         Verdict::Fault { fault, trace } => Some((fault, trace)),
-        Verdict::NotProved(Reason::States | Reason::Size | Reason::ManyThreads { .. }) => {
-            rings::sample(&assembled.skeleton)
-        }
+        Verdict::NotProved(Reason::States | Reason::Size | Reason::ManyThreads { .. }) => prepared.sample(),
         Verdict::NotProved(_) | Verdict::Proved { .. } => None,
     };
     let (fault, trace) = found.filter(|(fault, _)| is_of_copies(fault))?;

@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{BlockId, Cfg, End, GroupStep, StepKind};
-use crate::check::uniform::control::{following, reachable};
+use crate::check::uniform::control::Control;
 
 /// Returns the branches of which one arm leaves a loop with a barrier for good, each with the block where the other goes on.
-pub(super) fn of(cfg: &Cfg<'_>) -> BTreeMap<BlockId, BlockId> {
+pub(super) fn of(cfg: &Cfg<'_>, control: &Control) -> BTreeMap<BlockId, BlockId> {
     let has_barrier = |block: BlockId| {
         cfg.blocks[block.0].steps.iter().any(|step| match &step.kind {
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => !team.group.is_of_a_warp(),
@@ -25,18 +24,22 @@ pub(super) fn of(cfg: &Cfg<'_>) -> BTreeMap<BlockId, BlockId> {
     if with_barriers.is_empty() {
         return BTreeMap::new();
     }
-    let after_barriers: Vec<(BlockId, BlockSet)> =
-        with_barriers.into_iter().map(|block| (block, following(cfg, block))).collect();
     let mut exits = BTreeMap::new();
     for (number, block) in cfg.blocks.iter().enumerate() {
         let End::Branch { then, otherwise, .. } = block.end else { continue };
         let branch = BlockId(number);
-        let from = [then, otherwise].map(|arm| (arm, reachable(cfg, arm, None)));
-        let [(inside, stays)] = from.iter().filter(|(_, from)| from.contains(branch)).collect::<Vec<_>>()[..] else {
-            continue;
+        let comes_back = |arm: BlockId| arm == branch || control.following(arm).contains(branch);
+        let inside = match (comes_back(then), comes_back(otherwise)) {
+            (true, false) => then,
+            (false, true) => otherwise,
+            (true, true) | (false, false) => continue,
         };
-        if after_barriers.iter().any(|(barrier, after)| stays.contains(*barrier) && after.contains(branch)) {
-            exits.insert(branch, *inside);
+        let is_around = |barrier: &BlockId| {
+            (*barrier == inside || control.following(inside).contains(*barrier))
+                && control.following(*barrier).contains(branch)
+        };
+        if with_barriers.iter().any(is_around) {
+            exits.insert(branch, inside);
         }
     }
     exits

@@ -16,8 +16,8 @@ const DEPTH: u32 = 12;
 pub(super) struct Idle {
     /// The block after it.
     end: BlockId,
-    /// The variables that it sets and that stay unknown if they are.
-    unknown: BTreeSet<Variable>,
+    /// Where the variables are kept that it sets and that stay unknown if they are.
+    unknown: Vec<usize>,
 }
 
 impl Runs<'_, '_> {
@@ -37,8 +37,8 @@ impl Runs<'_, '_> {
         }
         let mut sets: Vec<(Variable, NodeId, Extent)> = Vec::new();
         for block in arms.iter() {
-            for step in &self.steps[block.0] {
-                match self.cfg.blocks[block.0].steps[*step].kind {
+            for step in &self.plan.blocks[block.0].steps {
+                match self.cfg.blocks[block.0].steps[step.number].kind {
                     StepKind::Value(ValueStep::Set { variable, value, extent }) => sets.push((variable, value, extent)),
                     StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Return(_)) => {}
                     StepKind::Value(ValueStep::Name { .. })
@@ -67,16 +67,17 @@ impl Runs<'_, '_> {
             |one: Variable, other: Variable| one == other || one.whole() == Some(other) || other.whole() == Some(one);
         let is_lost =
             |variable: Variable| !unknown.contains(&variable) && sets.iter().any(|set| is_of(set.0, variable));
-        let outside = (0..self.steps.len()).filter(|block| !arms.contains(BlockId(*block)));
+        let outside = (0..self.cfg.blocks.len()).filter(|block| !arms.contains(BlockId(*block)));
         let mut reads = outside.flat_map(|block| {
             let steps = &self.cfg.blocks[block].steps;
-            let evaluated = self.steps[block].iter().filter_map(|step| {
-                let StepKind::Value(ValueStep::Evaluate(node)) = steps[*step].kind else { return None };
+            let evaluated = self.plan.blocks[block].steps.iter().filter_map(|step| {
+                let StepKind::Value(ValueStep::Evaluate(node)) = steps[step.number].kind else { return None };
                 Some(node)
             });
             evaluated.filter_map(|node| self.cfg.nodes[node.0].source.read())
         });
-        (!reads.any(is_lost)).then_some(Idle { end, unknown })
+        let kept = || unknown.iter().filter_map(|variable| self.plan.variable(*variable)).collect();
+        (!reads.any(is_lost)).then(|| Idle { end, unknown: kept() })
     }
 
     /// Whether a value is unknown in each launch, if some variables are.
@@ -91,7 +92,7 @@ impl Runs<'_, '_> {
             // A float, or what is computed from one.
             Source::Operands => {
                 let has_formula = self.cfg.formulas.contains_key(&node) || self.cfg.computed.contains_key(&node);
-                !has_formula && !self.cfg.axes.contains_key(&node) && self.bits[node.0].is_none()
+                !has_formula && !self.cfg.axes.contains_key(&node) && !self.cfg.cuts.contains_key(&node)
             }
             Source::Binary(_)
             | Source::Integer(_)
@@ -114,7 +115,7 @@ impl Thread<'_, '_, '_> {
     /// The block after a loop that the thread is at, if it may pass over it.
     pub(super) fn after_idle_loop(&self, head: BlockId) -> Option<BlockId> {
         let idle = self.runs.idle.get(&head)?;
-        let is_known = |variable: &Variable| self.variables.contains_key(variable);
+        let is_known = |variable: &usize| self.variables[*variable].is_some();
         (!idle.unknown.iter().any(is_known)).then_some(idle.end)
     }
 }

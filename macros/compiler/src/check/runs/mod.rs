@@ -12,6 +12,7 @@ mod idle;
 mod long_loops;
 mod needed;
 mod on_data;
+mod plan;
 mod signature;
 mod tokens;
 mod value;
@@ -20,19 +21,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bit_set::BlockSet;
 use super::cfg::{
-    BlockId, Cfg, CountedLoop, Digit, End, Extent, MemoryStep, NodeId, Region, Root, Select, Shared, Source, Step,
-    StepKind, ValueStep, Variable,
+    BlockId, Cfg, CountedLoop, End, Extent, MemoryStep, NodeId, Region, Root, Select, Shared, Step, StepKind, ValueStep,
 };
-use super::key_range::remove_range;
 use super::uniform::control::Control;
 use crate::model::expr::BinaryOp;
 use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{Function, LocalId};
 use idle::Idle;
 use on_data::OnData;
+use plan::{Action, Plan};
 use tokens::Tokens;
 pub(super) use value::Number;
-use value::exact_digit;
 
 /// The number of iterations of a loop if the text does not show when it ends: enough that an iteration meets the one before.
 const ITERATIONS: u32 = 2;
@@ -107,23 +106,13 @@ pub(super) struct Runs<'a, 'f> {
     regions: BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
     /// The ways out of loops with barriers, each with the block where the loop goes on.
     exits: BTreeMap<BlockId, BlockId>,
-    /// The heads of loops over ranges, by the first blocks of their iterations.
-    heads: BTreeMap<BlockId, BlockId>,
     /// The loops that runs pass over, by their heads.
     idle: BTreeMap<BlockId, Idle>,
-    /// The values that are truth values.
-    booleans: BTreeSet<NodeId>,
     /// The loads of what the text does not show by which all threads of the block get the same.
     agreed: BTreeSet<NodeId>,
     /// The loads of integers that the host passes, and what depends on them.
     on_data: OnData,
-    /// By block of the graph: the numbers of the steps that are executed.
-    steps: Vec<Vec<usize>>,
-    /// By node: the number of bits that it keeps, and the digit of the thread's rank that it is exactly.
-    bits: Vec<Option<u32>>,
-    digits: Vec<Option<Digit>>,
-    /// The loops over ranges that each block comes before, by their heads.
-    entered: BTreeMap<BlockId, Vec<BlockId>>,
+    plan: Plan,
     /// The number of arguments that are integers.
     pub(super) integers: usize,
     pub(super) has_integers: bool,
@@ -151,25 +140,17 @@ impl<'a, 'f> Runs<'a, 'f> {
         let reads_integers = read_only.next().is_some_and(|first| first && read_only.all(|is_integer| is_integer));
         let integers = function.params.iter();
         let integers = integers.filter(|param| matches!(&param.ty, ParamType::Value(ty) if is_integer(ty))).count();
-        let mut entered: BTreeMap<BlockId, Vec<BlockId>> = BTreeMap::new();
-        for (head, counted) in &cfg.counted {
-            entered.entry(counted.before).or_default().push(*head);
-        }
+        let regions = control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect();
         Runs {
             function,
             cfg,
             threads,
             grid: None,
             in_any_grid: false,
-            steps: needed::steps(cfg, &needed::nodes(cfg)),
-            bits: (0..cfg.nodes.len()).map(|node| cfg.cuts.get(&NodeId(node)).copied()).collect(),
-            digits: (0..cfg.nodes.len()).map(|node| exact_digit(cfg, NodeId(node))).collect(),
-            entered,
-            exits: exits::of(cfg),
-            regions: control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
-            heads: cfg.counted.iter().map(|(head, counted)| (counted.inside, *head)).collect(),
+            plan: Plan::of(function, cfg, &regions),
+            exits: exits::of(cfg, control),
+            regions,
             idle: BTreeMap::new(),
-            booleans: booleans::of(cfg),
             agreed: BTreeSet::new(),
             on_data: OnData::default(),
             integers,
@@ -191,11 +172,11 @@ impl<'a, 'f> Runs<'a, 'f> {
             runs: self,
             launch,
             id,
-            nodes: vec![None; self.cfg.nodes.len()],
-            variables: BTreeMap::new(),
+            nodes: self.plan.nothing_known.clone(),
+            variables: vec![None; self.plan.variables()],
             names: BTreeMap::new(),
             tokens: Tokens::default(),
-            iterations: BTreeMap::new(),
+            iterations: vec![0; self.cfg.blocks.len()],
             stays: BTreeMap::new(),
         };
         let (mut block, all) = (self.cfg.entry, *left);
@@ -203,12 +184,15 @@ impl<'a, 'f> Runs<'a, 'f> {
             while let Some(end) = thread.after_idle_loop(block) {
                 block = end;
             }
-            for number in &self.steps[block.0] {
-                let step = &self.cfg.blocks[block.0].steps[*number];
-                let Some(rest) = left.checked_sub(1) else { return Ok(false) };
-                *left = rest;
-                thread.step(block, step)?;
-                observer.step(&thread, (block, *number), step);
+            let steps = &self.cfg.blocks[block.0].steps;
+            for planned in &self.plan.blocks[block.0].steps {
+                if *left == 0 {
+                    return Ok(false);
+                }
+                *left -= 1;
+                let step = &steps[planned.number];
+                thread.step(block, &planned.action, step)?;
+                observer.step(&thread, (block, planned.number), step);
             }
             let is_long = observer.shortens() && *left < all / 2 && thread.is_in_long_loop(block);
             let next = if is_long { thread.pass_over(block, observer) } else { thread.next(block, observer)? };
@@ -218,8 +202,10 @@ impl<'a, 'f> Runs<'a, 'f> {
                 Next::Unknown => return Ok(false),
             }
             // A loop without steps never ends.
-            let Some(rest) = left.checked_sub(1) else { return Ok(false) };
-            *left = rest;
+            if *left == 0 {
+                return Ok(false);
+            }
+            *left -= 1;
         }
     }
 
@@ -233,23 +219,17 @@ impl<'a, 'f> Runs<'a, 'f> {
         self.regions.get(&branch).filter(|(_, end)| end.is_some()).map(|(arms, _)| arms)
     }
 
-    /// Whether a value is a slice that the host passes.
-    fn is_slice_argument(&self, node: NodeId) -> bool {
-        let Source::Param(position) = self.cfg.nodes[self.cfg.origin(node).0].source else { return false };
-        matches!(self.function.params.get(position).map(|param| &param.ty), Some(ParamType::Slice { .. }))
-    }
-
-    fn is_integer_argument(&self, position: usize) -> bool {
-        let ty = self.function.params.get(position).map(|param| &param.ty);
-        matches!(ty, Some(ParamType::Value(ty)) if is_integer(ty))
-    }
-
     /// The length of a shared array, if it is a literal.
     pub(super) fn length(&self, shared: Shared) -> Option<u64> {
         let Shared::Array(array) = shared else { return None };
         let (_, length) = self.function.shared.get(array)?;
         self.function.values[usize::from(length.0)].literal
     }
+}
+
+fn is_integer_argument(function: &Function, position: usize) -> bool {
+    let ty = function.params.get(position).map(|param| &param.ty);
+    matches!(ty, Some(ParamType::Value(ty)) if is_integer(ty))
 }
 
 fn is_integer(ty: &ValueType) -> bool {
@@ -268,12 +248,13 @@ pub(super) struct Thread<'r, 'a, 'f> {
     launch: Launch,
     pub(super) id: ThreadId,
     nodes: Vec<Option<Number>>,
-    variables: BTreeMap<Variable, Number>,
+    /// The values of variables, each where the plan keeps it.
+    variables: Vec<Option<Number>>,
     /// The memory that each name stands for, of names that are assigned anew.
     names: BTreeMap<LocalId, Place>,
     tokens: Tokens,
-    /// The number of iterations that each loop over a range has begun, by its head.
-    iterations: BTreeMap<BlockId, u64>,
+    /// The number of iterations that each loop over a range has begun, by its head: one for each block of the graph.
+    iterations: Vec<u64>,
     /// How often the thread has stayed in a loop at a way out that the text does not decide.
     stays: BTreeMap<BlockId, u32>,
 }
@@ -284,30 +265,36 @@ impl Thread<'_, '_, '_> {
         self.nodes[node.0]
     }
 
-    fn step(&mut self, block: BlockId, step: &Step) -> Result<(), Fails> {
-        let cfg = self.runs.cfg;
-        match step.kind {
-            StepKind::Value(ValueStep::Evaluate(node)) => {
-                self.check_divisor(node)?;
-                self.nodes[node.0] = self.evaluate(block, node);
+    fn step(&mut self, block: BlockId, action: &Action, step: &Step) -> Result<(), Fails> {
+        match *action {
+            Action::Evaluate(node, ref recipe) => {
+                if recipe.divides {
+                    self.check_divisor(node)?;
+                }
+                self.nodes[node.0] = self.evaluate(block, node, recipe);
+                Ok(())
             }
-            StepKind::Value(ValueStep::Set { variable, value, extent }) => {
-                let value = self.known(value).filter(|_| extent == Extent::Whole);
+            Action::Set { variable, value, extent } => {
                 if extent != Extent::Field {
                     self.forget_fields(variable);
                 }
-                match value {
-                    Some(value) => _ = self.variables.insert(variable, value),
-                    None => _ = self.variables.remove(&variable),
-                }
+                self.variables[variable] = if extent == Extent::Whole { self.known(value) } else { None };
+                Ok(())
             }
+            Action::Other => self.other_step(step),
+        }
+    }
+
+    fn other_step(&mut self, step: &Step) -> Result<(), Fails> {
+        let cfg = self.runs.cfg;
+        match step.kind {
             StepKind::BarrierCall(call) => self.check_bounds(&cfg.barrier_calls[call.0].region)?,
             StepKind::Memory(MemoryStep::Access(id)) => self.check_bounds(&cfg.accesses[id.0].region)?,
             StepKind::Value(ValueStep::Name { local, ref region }) => match self.place(region) {
                 Some(place) => _ = self.names.insert(local, place),
                 None => _ = self.names.remove(&local),
             },
-            StepKind::Value(ValueStep::Return(_))
+            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Set { .. } | ValueStep::Return(_))
             | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Copy(_) => {}
             StepKind::Group(_) | StepKind::Token(_) | StepKind::Call(_) => self.tokens.step(cfg, step),
@@ -388,16 +375,18 @@ impl Thread<'_, '_, '_> {
 
     fn check_divisor(&self, node: NodeId) -> Result<(), Fails> {
         let of = &self.runs.cfg.nodes[node.0];
-        let divides = matches!(of.source, Source::Binary(BinaryOp::Div | BinaryOp::Rem));
         let divisor = of.operands.get(1).and_then(|divisor| self.known(*divisor));
         // The quotient of two floats is a number.
-        let is_integer = divides && of.operands.first().is_some_and(|dividend| self.known(*dividend).is_some());
+        let is_integer = of.operands.first().is_some_and(|dividend| self.known(*dividend).is_some());
         if is_integer && divisor.is_some_and(|divisor| divisor.value == 0) { Err(Fails) } else { Ok(()) }
     }
 
     fn next(&mut self, block: BlockId, observer: &mut impl Observer) -> Result<Next, Fails> {
         let cfg = self.runs.cfg;
-        self.check_assertions(block)?;
+        let planned = &self.runs.plan.blocks[block.0];
+        if planned.asserts {
+            self.check_assertions(block)?;
+        }
         let next = match cfg.blocks[block.0].end {
             End::Never => return Err(Fails),
             End::Leave => return Ok(Next::Ends),
@@ -410,11 +399,8 @@ impl Thread<'_, '_, '_> {
             End::Branch { on, then, otherwise } => {
                 // A thread that fails ends the launch.
                 let fails = |block: BlockId| matches!(cfg.blocks[block.0].end, End::Never);
-                let holds = match cfg.counted.get(&block) {
-                    Some(counted) => {
-                        let begun = self.iterations.get(&block).copied().unwrap_or(0);
-                        self.trips(counted).map(|trips| begun < trips)
-                    }
+                let holds = match &planned.counted {
+                    Some(counted) => self.trips(counted).map(|trips| self.iterations[block.0] < trips),
                     None => self.known(on).map(|number| number.value != 0),
                 };
                 let holds = holds.filter(|_| !self.is_left_to_all(block));
@@ -431,11 +417,11 @@ impl Thread<'_, '_, '_> {
                 }
             }
         };
-        for head in self.runs.entered.get(&block).into_iter().flatten() {
-            self.iterations.insert(*head, 0);
+        for head in &planned.enters {
+            self.iterations[head.0] = 0;
         }
-        if let Some(head) = self.runs.heads.get(&next) {
-            *self.iterations.entry(*head).or_default() += 1;
+        if let Some(head) = self.runs.plan.blocks[next.0].iterates {
+            self.iterations[head.0] += 1;
         }
         Ok(Next::Goes(next))
     }
@@ -462,8 +448,10 @@ impl Thread<'_, '_, '_> {
                     self.names.remove(&local);
                 }
                 self.tokens.may(self.runs.cfg, step);
-                if let Some((variable, ..)) = step.kind.set() {
-                    self.variables.remove(&variable);
+                if let Some((variable, ..)) = step.kind.set()
+                    && let Some(variable) = self.runs.plan.variable(variable)
+                {
+                    self.variables[variable] = None;
                     self.forget_fields(variable);
                 }
             }
@@ -471,9 +459,9 @@ impl Thread<'_, '_, '_> {
         Next::Goes(*end)
     }
 
-    fn forget_fields(&mut self, whole: Variable) {
-        if let Some(fields) = whole.fields() {
-            remove_range(&mut self.variables, fields);
+    fn forget_fields(&mut self, whole: usize) {
+        for field in self.runs.plan.fields(whole) {
+            self.variables[*field] = None;
         }
     }
 

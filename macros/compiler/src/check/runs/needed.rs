@@ -1,12 +1,10 @@
 //! Finds the values that a run has to know: those that branches and places in memory depend on. The steps of others are left out.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::check::cfg::{Cfg, CopyStep, NodeId, Region, Root, Select, Step, StepKind, ValueStep, Variable};
+use crate::check::cfg::{ByVariable, Cfg, CopyStep, NodeId, Region, Root, Select, StepKind, ValueStep};
 
 /// Returns for each node whether it is needed.
 pub(super) fn nodes(cfg: &Cfg<'_>) -> Vec<bool> {
-    let mut sets: BTreeMap<Variable, Vec<NodeId>> = BTreeMap::new();
+    let mut sets: ByVariable<Vec<NodeId>> = ByVariable::default();
     let mut work: Vec<NodeId> = Vec::new();
     let of_region = |region: &Region| {
         let selecting: Vec<NodeId> = region.path.iter().flat_map(Select::nodes).collect();
@@ -16,7 +14,7 @@ pub(super) fn nodes(cfg: &Cfg<'_>) -> Vec<bool> {
         work.extend(block.end.condition());
         for step in &block.steps {
             if let Some((variable, value, _)) = step.kind.set() {
-                sets.entry(variable).or_default().push(value);
+                sets.get_or_insert(variable, Vec::new()).push(value);
             }
             if let StepKind::Value(ValueStep::Name { region, .. }) = &step.kind {
                 work.extend(of_region(region));
@@ -47,27 +45,7 @@ pub(super) fn nodes(cfg: &Cfg<'_>) -> Vec<bool> {
         }
         let of = &cfg.nodes[node.0];
         work.extend(&of.operands);
-        work.extend(of.source.read().and_then(|variable| sets.get(&variable)).into_iter().flatten());
+        work.extend(of.source.read().and_then(|variable| sets.get(variable)).into_iter().flatten());
     }
     needed
-}
-
-/// Returns the steps of each block that a run executes, by their numbers there.
-pub(super) fn steps(cfg: &Cfg<'_>, needed: &[bool]) -> Vec<Vec<usize>> {
-    let reads = cfg.nodes.iter().zip(needed).filter_map(|(node, is_needed)| node.source.read().filter(|_| *is_needed));
-    let read: BTreeSet<Variable> = reads.flat_map(|variable| [Some(variable), variable.whole()]).flatten().collect();
-    let is_executed = |kind: &StepKind| match kind {
-        StepKind::Value(ValueStep::Evaluate(node)) => needed[node.0],
-        StepKind::Value(ValueStep::Set { variable, .. }) => read.contains(variable),
-        StepKind::Value(ValueStep::Return(_)) => false,
-        StepKind::Value(ValueStep::Name { .. })
-        | StepKind::Memory(_)
-        | StepKind::Group(_)
-        | StepKind::Token(_)
-        | StepKind::BarrierCall(_)
-        | StepKind::Copy(_)
-        | StepKind::Call(_) => true,
-    };
-    let of_block = |steps: &[Step]| (0..steps.len()).filter(|step| is_executed(&steps[*step].kind)).collect();
-    cfg.blocks.iter().map(|block| of_block(&block.steps)).collect()
 }

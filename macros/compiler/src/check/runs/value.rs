@@ -1,7 +1,8 @@
 //! The values that a thread computes in its run: small integers, each with whether it depends on what the host passes.
 
+use super::plan::{How, Recipe};
 use super::{Runs, Thread};
-use crate::check::cfg::{BlockId, Cfg, CountedLoop, Digit, Formula, NodeId, Offset, Root, Source};
+use crate::check::cfg::{BlockId, CountedLoop, Formula, NodeId, Source};
 use crate::check::constant_propagation::operate;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
@@ -18,7 +19,7 @@ pub(in crate::check) struct Number {
 }
 
 impl Number {
-    fn own(value: u64) -> Option<Number> {
+    pub(super) fn own(value: u64) -> Option<Number> {
         Some(Number { value: i64::try_from(value).ok()?, is_given: false })
     }
 
@@ -90,12 +91,6 @@ impl Number {
     }
 }
 
-/// The digit of the thread's rank that a node is, and nothing more.
-pub(super) fn exact_digit(cfg: &Cfg<'_>, node: NodeId) -> Option<Digit> {
-    let position = cfg.positions.get(&node)?;
-    (position.offset == Offset::Zero && position.rank_in.is_none()).then_some(position.digit)
-}
-
 impl Runs<'_, '_> {
     /// Returns the runs of threads in a grid of so many clusters of one block each.
     pub(in crate::check) fn in_grid(self, blocks: u64) -> Self {
@@ -111,9 +106,9 @@ impl Runs<'_, '_> {
 impl Thread<'_, '_, '_> {
     /// The number of the current iteration.
     fn counter(&self, block: BlockId) -> Option<Number> {
-        let head = self.runs.heads.get(&block)?;
-        let counted = self.runs.cfg.counted.get(head)?;
-        let before = self.iterations.get(head)?.checked_sub(1)?;
+        let head = self.runs.plan.blocks[block.0].iterates?;
+        let counted = self.runs.plan.blocks[head.0].counted.as_ref()?;
+        let before = self.iterations[head.0].checked_sub(1)?;
         let (by, by_given) = self.stride(counted)?;
         match by {
             by @ 1.. => {
@@ -139,112 +134,106 @@ impl Thread<'_, '_, '_> {
         counted.by.map(|by| (by, false)).or_else(of_value)
     }
 
-    pub(super) fn evaluate(&self, block: BlockId, node: NodeId) -> Option<Number> {
-        let cfg = self.runs.cfg;
-        let whole = &cfg.nodes[node.0];
-        let known = |node: &NodeId| self.known(*node);
-        if let Some(digit) = self.runs.digits[node.0] {
-            return Number::own(digit.of_rank(self.id.rank)?);
-        }
+    pub(super) fn evaluate(&self, block: BlockId, node: NodeId, recipe: &Recipe) -> Option<Number> {
+        let value = match recipe.how {
+            How::Is(number) => number,
+            How::Rank => Number::own(self.id.rank),
+            How::Digit(digit) => Number::own(digit.of_rank(self.id.rank)?),
+            How::Variable(place) => self.variables[place],
+            How::Argument => Number::given(self.launch.argument?),
+            How::Load { is_read_only } => return self.loaded(node, is_read_only),
+            How::Not(operand) => {
+                let of = self.known(operand)?;
+                (of.natural()? <= 1).then_some(Number { value: 1 - of.value, ..of })
+            }
+            How::Binary(op, a, b) => match (op, self.known(a), self.known(b)) {
+                (BinaryOp::And, Some(a @ Number { value: 0, .. }), _) => Some(a),
+                (BinaryOp::Or, Some(a @ Number { value: 1, .. }), _) => Some(a),
+                (_, Some(a), Some(b)) => a.operate(op, b),
+                (_, Some(_) | None, _) => None,
+            },
+            How::Same(operand) => self.known(operand),
+            How::Counter => self.counter(block),
+            How::Formula(formula) => self.formula(formula, &self.runs.cfg.nodes[node.0].operands),
+            How::LengthOfSlice => Number::given(self.launch.length?),
+            How::Other => self.other(node),
+        }?;
+        // A value that its type would cut is not followed.
+        let fits = |bits: u32| value.natural().is_some_and(|value| bits >= 64 || value >> bits == 0);
+        if recipe.bits.is_none_or(fits) { Some(value) } else { None }
+    }
+
+    /// The value that a load gives.
+    fn loaded(&self, node: NodeId, is_read_only: bool) -> Option<Number> {
         // Its thread is certain of it.
         if let Some(of_data) = self.launch.data.and_then(|number| self.runs.on_data.load(node, number)) {
             return Number::own(of_data);
         }
-        let value = match (&whole.source, &whole.operands[..]) {
-            (Source::Integer(number), _) => Number::own(*number),
-            (Source::ThreadRank, _) => Number::own(self.id.rank),
-            (Source::Read(variable), _) => self.variables.get(variable).copied(),
-            (Source::Counter { .. }, _) => self.counter(block),
-            (Source::Param(position), _) => {
-                self.launch.argument.filter(|_| self.runs.is_integer_argument(*position)).and_then(Number::given)
+        Number::given(match is_read_only {
+            true => self.launch.element.filter(|_| self.runs.reads_integers)?,
+            false => self.launch.agreed.filter(|_| self.runs.agreed.contains(&node))?,
+        })
+    }
+
+    fn formula(&self, formula: Formula, operands: &[NodeId]) -> Option<Number> {
+        let known = |node: &NodeId| self.known(*node);
+        match (formula, operands) {
+            (Formula::DivCeil, [a, b]) => {
+                known(a)?.function(known(b)?, |a, b| a.checked_add(b.checked_sub(1)?)?.checked_div(b))
             }
-            (Source::Load(Root::ReadOnly), _) => {
-                Number::given(self.launch.element.filter(|_| self.runs.reads_integers)?)
+            (Formula::NextMultiple, [a, b]) => known(a)?.function(known(b)?, u64::checked_next_multiple_of),
+            (Formula::Min, [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.min(b))),
+            (Formula::Max, [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.max(b))),
+            (Formula::Length, [of]) => Number::own(self.listed(*of)?.len() as u64),
+            (Formula::Pick, [index, elements @ ..]) => {
+                let index = known(index)?;
+                let element = elements.get(usize::try_from(index.value).ok()?).and_then(known)?;
+                Some(Number { is_given: element.is_given || index.is_given, ..element })
             }
-            (Source::Load(_), _) if self.runs.agreed.contains(&node) => Number::given(self.launch.agreed?),
-            (Source::Not, [operand]) if self.runs.booleans.contains(&node) => {
-                let of = known(operand)?;
-                (of.natural()? <= 1).then_some(Number { value: 1 - of.value, ..of })
+            (Formula::Replaced { element }, [index, new, old]) => {
+                let index = known(index)?;
+                let value = known(if index.natural() == Some(element) { new } else { old })?;
+                Some(Number { is_given: value.is_given || index.is_given, ..value })
             }
-            (Source::Known { .. }, []) => Number::own(self.answer(node)?),
-            (Source::Binary(op) | Source::Round(_, op), [a, b]) => match (op, known(a), known(b)) {
-                (BinaryOp::And, Some(a @ Number { value: 0, .. }), _) => Some(a),
-                (BinaryOp::Or, Some(a @ Number { value: 1, .. }), _) => Some(a),
-                (_, Some(a), Some(b)) => a.operate(*op, b),
-                (_, Some(_) | None, _) => None,
-            },
-            (Source::Operands, _) if cfg.axes.contains_key(&node) => Number::own(self.axis(node)?),
-            (Source::Operands, operands) if cfg.computed.contains_key(&node) => {
-                self.computed(*cfg.computed.get(&node)?, operands)
+            (Formula::Element, [array, index]) => {
+                let index = known(index)?;
+                let element = self.listed(*array)?.get(usize::try_from(index.value).ok()?).and_then(known)?;
+                Some(Number { is_given: element.is_given || index.is_given, ..element })
             }
-            (Source::Operands, operands) => match (cfg.formulas.get(&node), operands) {
-                (Some(Formula::DivCeil), [a, b]) => {
-                    known(a)?.function(known(b)?, |a, b| a.checked_add(b.checked_sub(1)?)?.checked_div(b))
-                }
-                (Some(Formula::NextMultiple), [a, b]) => known(a)?.function(known(b)?, u64::checked_next_multiple_of),
-                (Some(Formula::Min), [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.min(b))),
-                (Some(Formula::Max), [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.max(b))),
-                (Some(Formula::Length), [of]) => match self.listed(*of) {
-                    Some(elements) => Number::own(elements.len() as u64),
-                    None => self.runs.is_slice_argument(*of).then(|| Number::given(self.launch.length?))?,
-                },
-                (Some(Formula::Pick), [index, elements @ ..]) => {
-                    let index = known(index)?;
-                    let element = elements.get(usize::try_from(index.value).ok()?).and_then(known)?;
-                    Some(Number { is_given: element.is_given || index.is_given, ..element })
-                }
-                (Some(Formula::Replaced { element }), [index, new, old]) => {
-                    let index = known(index)?;
-                    let value = known(if index.natural() == Some(*element) { new } else { old })?;
-                    Some(Number { is_given: value.is_given || index.is_given, ..value })
-                }
-                (Some(Formula::Element), [array, index]) => {
-                    let index = known(index)?;
-                    let element = self.listed(*array)?.get(usize::try_from(index.value).ok()?).and_then(known)?;
-                    Some(Number { is_given: element.is_given || index.is_given, ..element })
-                }
-                (Some(Formula::Negative), [of]) => known(of).map(|of| Number { value: -of.value, ..of }),
-                (Some(Formula::RemEuclid), [a, b]) => {
-                    let (a, b) = (known(a)?, known(b)?);
-                    let value = a.value.checked_rem_euclid(b.value).filter(|_| b.value > 0)?;
-                    Some(Number { value, is_given: a.is_given || b.is_given })
-                }
-                (None, [operand]) if self.runs.bits[node.0].is_some() => known(operand),
-                (
-                    Some(
-                        Formula::DivCeil
-                        | Formula::NextMultiple
-                        | Formula::Min
-                        | Formula::Max
-                        | Formula::Negative
-                        | Formula::RemEuclid
-                        | Formula::Length
-                        | Formula::Array
-                        | Formula::Element
-                        | Formula::Pick
-                        | Formula::Replaced { .. }
-                        | Formula::GoesOn { .. },
-                    )
-                    | None,
-                    _,
-                ) => None,
-            },
+            (Formula::Negative, [of]) => known(of).map(|of| Number { value: -of.value, ..of }),
+            (Formula::RemEuclid, [a, b]) => {
+                let (a, b) = (known(a)?, known(b)?);
+                let value = a.value.checked_rem_euclid(b.value).filter(|_| b.value > 0)?;
+                Some(Number { value, is_given: a.is_given || b.is_given })
+            }
             (
-                Source::Constant(_)
-                | Source::Binary(_)
-                | Source::Not
-                | Source::Known { .. }
-                | Source::Round(..)
-                | Source::Load(_)
-                | Source::Agreed { .. }
-                | Source::Shuffled { .. }
-                | Source::Call { .. },
+                Formula::DivCeil
+                | Formula::NextMultiple
+                | Formula::Min
+                | Formula::Max
+                | Formula::Negative
+                | Formula::RemEuclid
+                | Formula::Length
+                | Formula::Array
+                | Formula::Element
+                | Formula::Pick
+                | Formula::Replaced { .. }
+                | Formula::GoesOn { .. },
                 _,
             ) => None,
-        }?;
-        // A value that its type would cut is not followed.
-        let fits = |bits: u32| value.natural().is_some_and(|value| bits >= 64 || value >> bits == 0);
-        self.runs.bits[node.0].is_none_or(fits).then_some(value)
+        }
+    }
+
+    /// The value of a node that is the answer to a query, a number on an axis, or computed in another way.
+    fn other(&self, node: NodeId) -> Option<Number> {
+        let cfg = self.runs.cfg;
+        if matches!(cfg.nodes[node.0].source, Source::Known { .. }) {
+            Number::own(self.answer(node)?)
+        } else if cfg.axes.contains_key(&node) {
+            Number::own(self.axis(node)?)
+        } else {
+            self.computed(*cfg.computed.get(&node)?, &cfg.nodes[node.0].operands)
+        }
     }
 
     /// The number on an axis of a block's index, or of a size, in a grid of one cluster.

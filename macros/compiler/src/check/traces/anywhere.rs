@@ -11,6 +11,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::Check;
 use super::elements::Element;
+use super::grouped::Grouped;
 use super::races::{MadeBy, are_unordered, unsynchronized};
 use super::trace::{Made, Somewhere, Trace, comparable};
 use crate::check::cfg::{Access, AccessId, BlockId, NodeId, Root, Select, Shared};
@@ -33,10 +34,13 @@ impl Check<'_, '_> {
         access: &Access,
         block: BlockId,
     ) -> Option<(Element, bool)> {
+        if !self.follows_all {
+            return None;
+        }
         let (shared, index) = element_at(access)?;
         let is_known = thread.known(index).is_some_and(|index| !index.is_given);
         let length = self.runs.length(shared).filter(|length| (2..=MOST_ELEMENTS).contains(length));
-        let is_asked = self.follows_all && !is_known && length.is_some() && self.elements.size(shared).is_some();
+        let is_asked = !is_known && length.is_some() && self.elements.size(shared).is_some();
         let is_shared = || {
             self.values.level(index).is_uniform(Uniformity::Block)
                 && self.values.is_reached_uniformly(block, Uniformity::Block)
@@ -57,12 +61,12 @@ fn element_at(access: &Access) -> Option<(Shared, NodeId)> {
 /// `unsynchronized_access`: each element that a thread may access at an unknown index, another accesses with no barrier in between, and one of
 /// the two writes.
 pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
-    if waived && !check.function.waives(Rule::UnsynchronizedAccess) {
+    let has_any = traces.iter().any(|trace| !trace.somewhere.is_empty());
+    if !has_any || waived && !check.function.waives(Rule::UnsynchronizedAccess) {
         return None;
     }
     // Threads that have one index between them, and each of the others for itself.
     let mut groups: BTreeMap<(AccessId, usize, Option<ThreadId>), Vec<MadeBy<'_>>> = BTreeMap::new();
-    let mut others: BTreeMap<Element, Vec<MadeBy<'_>>> = BTreeMap::new();
     for (trace, alike) in comparable(traces) {
         let mut counts: BTreeMap<AccessId, usize> = BTreeMap::new();
         for Somewhere { made, is_shared } in trace.somewhere.iter().filter(|of| of.made.time.barriers <= alike) {
@@ -70,10 +74,8 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Op
             groups.entry((made.access, *number, (!is_shared).then_some(trace.id))).or_default().push((trace, made));
             *number += 1;
         }
-        for made in trace.made.iter().filter(|made| made.time.barriers <= alike) {
-            others.entry(made.element).or_default().push((trace, made));
-        }
     }
+    let others = Grouped::of(traces);
     let mut left = PAIRS;
     groups.values().find_map(|group| meeting(check, group, &others, waived, &mut left))
 }
@@ -82,7 +84,7 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Op
 fn meeting(
     check: &Check<'_, '_>,
     group: &[MadeBy<'_>],
-    others: &BTreeMap<Element, Vec<MadeBy<'_>>>,
+    others: &Grouped<'_>,
     waived: bool,
     left: &mut usize,
 ) -> Option<Diag> {
@@ -91,7 +93,7 @@ fn meeting(
     for index in 0..check.runs.length(shared)? {
         indexes[0] = index;
         let element = (owner, shared, indexes);
-        let mut pairs = others.get(&element)?.iter().flat_map(|two| group.iter().map(move |one| (one, two)));
+        let mut pairs = others.get(element)?.iter().flat_map(|two| group.iter().map(move |one| (one, two)));
         let pair = pairs.find_map(|((trace, made), (other, by_other))| {
             *left = left.checked_sub(1)?;
             let made = Made { element, ..**made };

@@ -12,7 +12,7 @@ use crate::check::cfg::{
     Access, AccessId, AccessKind, BlockId, Cfg, Extent, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step,
     StepKind, ValueStep, Variable,
 };
-use crate::check::uniform::control::following;
+use crate::check::uniform::control::Control;
 use crate::model::Function;
 use crate::model::expr::BinaryOp;
 use crate::model::ty::{ParamType, TypeShape};
@@ -43,11 +43,11 @@ pub(super) struct Data {
 type Loaded = (Root, NodeId);
 
 impl Data {
-    pub(super) fn of(cfg: &Cfg<'_>) -> Data {
+    pub(super) fn of(cfg: &Cfg<'_>, control: &Control) -> Data {
         let mut data = Data {
             given: BTreeSet::new(),
             derived: BTreeSet::new(),
-            fresh: fresh(cfg),
+            fresh: fresh(cfg, control),
             sets: cfg.values_of_variables(),
         };
         let written = cfg.accesses.iter().filter(|access| access.kind != AccessKind::Read);
@@ -211,7 +211,7 @@ fn parameter(cfg: &Cfg<'_>, load: NodeId) -> Option<usize> {
 }
 
 /// The loads of global memory that no write to any comes before in the kernel: they find what the host has passed.
-fn fresh(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
+fn fresh(cfg: &Cfg<'_>, control: &Control) -> BTreeSet<NodeId> {
     let writes = |step: &Step| match step.kind {
         StepKind::Memory(MemoryStep::Access(AccessId(id))) => {
             let access = &cfg.accesses[id];
@@ -226,10 +226,13 @@ fn fresh(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
         | StepKind::Token(_) => false,
     };
     let writing = (0..cfg.blocks.len()).map(BlockId).filter(|block| cfg.blocks[block.0].steps.iter().any(writes));
-    let after: Vec<BlockSet> = writing.map(|block| following(cfg, block)).collect();
+    let mut after = BlockSet::none(cfg.blocks.len());
+    for block in writing {
+        after.insert_all(control.following(block));
+    }
     let mut fresh = BTreeSet::new();
     for (number, block) in cfg.blocks.iter().enumerate() {
-        if after.iter().any(|after| after.contains(BlockId(number))) {
+        if after.contains(BlockId(number)) {
             continue;
         }
         for step in block.steps.iter().take_while(|step| !writes(step)) {

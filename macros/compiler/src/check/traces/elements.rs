@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::slices::{self, Lies};
-use crate::check::cfg::{Access, AccessKind, Cfg, Covers, NodeId, Region, Root, Shared};
+use crate::check::cfg::{Access, AccessId, AccessKind, Cfg, Covers, NodeId, Region, Root, Select, Shared};
 use crate::check::rings::array;
 use crate::check::runs::{Number, Place, Thread};
 use crate::model::Function;
@@ -67,6 +67,40 @@ impl Part {
     }
 }
 
+/// An element by one index in each dimension of its memory.
+#[derive(Debug)]
+struct ByIndexes {
+    root: Root,
+    shared: Shared,
+    /// The rank of the block that has it, if it is a peer's.
+    rank: Option<NodeId>,
+    indexes: Vec<NodeId>,
+}
+
+/// What is known of an access before any thread makes it.
+#[derive(Debug)]
+enum Way {
+    /// It is of no memory that is followed.
+    None,
+    ByIndexes(ByIndexes),
+    Other,
+}
+
+/// The elements that an access is of.
+pub(super) enum Accessed {
+    One(Element),
+    Several(Vec<Element>),
+}
+
+impl Accessed {
+    pub(super) fn all(&self) -> &[Element] {
+        match self {
+            Accessed::One(element) => std::slice::from_ref(element),
+            Accessed::Several(elements) => elements,
+        }
+    }
+}
+
 /// What an array is made of.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
@@ -89,6 +123,8 @@ pub(super) struct Elements<'a, 'f> {
     shapes: BTreeMap<Shared, Shape>,
     /// The slices of dynamic memory that have bytes in common.
     slices: BTreeMap<Shared, Lies>,
+    /// By access.
+    ways: Vec<Way>,
 }
 
 impl<'a, 'f> Elements<'a, 'f> {
@@ -116,7 +152,31 @@ impl<'a, 'f> Elements<'a, 'f> {
             let TypeShape::Scalar(name, _) = element.shape else { return None };
             Some((Shared::Param(position), Shape { dimensions: 1, size: size_of(name), row: None }))
         });
-        Elements { cfg, shapes: arrays.chain(slices).chain(whole).chain(params).collect(), slices: slices::of(cfg) }
+        let shapes = arrays.chain(slices).chain(whole).chain(params).collect();
+        let mut elements = Elements { cfg, shapes, slices: slices::of(cfg), ways: Vec::new() };
+        elements.ways = cfg.accesses.iter().map(|access| elements.way(access)).collect();
+        elements
+    }
+
+    fn way(&self, access: &Access) -> Way {
+        let region = &access.region;
+        let by_name = region.via.is_some();
+        let shared = Self::memory(region);
+        let Some(shape) = shared.and_then(|shared| self.shapes.get(&shared)) else {
+            return if by_name { Way::Other } else { Way::None };
+        };
+        let index = |select: &Select| if let Select::At(index) = select { Some(*index) } else { None };
+        let indexes = region.path.iter().map(index).collect::<Option<Vec<NodeId>>>();
+        match (shared, indexes) {
+            (Some(shared), Some(indexes))
+                if !(by_name || region.part || self.slices.contains_key(&shared))
+                    && !matches!(access.covers, Covers::Vector { .. })
+                    && indexes.len() == shape.dimensions =>
+            {
+                Way::ByIndexes(ByIndexes { root: region.root, shared, rank: region.rank, indexes })
+            }
+            _ => Way::Other,
+        }
     }
 
     /// The memory of a region, and of global memory the parameter of the kernel.
@@ -148,8 +208,29 @@ impl<'a, 'f> Elements<'a, 'f> {
     pub(super) fn elements(
         &self,
         thread: &Thread<'_, '_, '_>,
-        access: &Access,
+        id: AccessId,
         accepts_given: bool,
+    ) -> Option<(Accessed, bool)> {
+        let access = &self.cfg.accesses[id.0];
+        let may_be_given = access.atomic.is_some() || accepts_given;
+        match &self.ways[id.0] {
+            Way::None => None,
+            Way::ByIndexes(of) => {
+                let element = of.element(thread, may_be_given)?;
+                Some((Accessed::One(element), matches!(of.root, Root::Remote(_))))
+            }
+            Way::Other => {
+                let (elements, is_remote) = self.other_elements(thread, access, may_be_given)?;
+                Some((Accessed::Several(elements), is_remote))
+            }
+        }
+    }
+
+    fn other_elements(
+        &self,
+        thread: &Thread<'_, '_, '_>,
+        access: &Access,
+        may_be_given: bool,
     ) -> Option<(Vec<Element>, bool)> {
         let mut place = thread.place(&access.region)?;
         let is_remote = matches!(place.root, Root::Remote(_));
@@ -160,7 +241,7 @@ impl<'a, 'f> Elements<'a, 'f> {
             *place.ranges.last_mut()? = Some((first, end));
             several = lanes.min(MOST_LANES);
         }
-        let part = self.part_of(thread, place, access.region.param, access.atomic.is_some() || accepts_given)?;
+        let part = self.part_of(thread, place, access.region.param, may_be_given)?;
         let Shape { dimensions, row, .. } = *self.shapes.get(&part.shared)?;
         let (last, rows) = part.ranges.split_last()?;
         let is_one = |(start, end): &(u64, u64)| start + 1 == *end;
@@ -217,7 +298,7 @@ impl<'a, 'f> Elements<'a, 'f> {
         param: Option<usize>,
         may_be_given: bool,
     ) -> Option<Part> {
-        let own = |number: Number| number.natural().filter(|_| may_be_given || !number.is_given);
+        let own = |number: Number| own(number, may_be_given);
         if place.part {
             return None;
         }
@@ -243,6 +324,28 @@ impl<'a, 'f> Elements<'a, 'f> {
     pub(super) fn size(&self, shared: Shared) -> Option<u64> {
         self.shapes.get(&shared).filter(|shape| shape.dimensions == 1).and_then(|shape| shape.size)
     }
+}
+
+impl ByIndexes {
+    fn element(&self, thread: &Thread<'_, '_, '_>, may_be_given: bool) -> Option<Element> {
+        let number = |node: NodeId| own(thread.known(node)?, may_be_given);
+        let owner = match self.root {
+            Root::Shared(_) => thread.id.block?,
+            Root::Remote(_) => number(self.rank?)?,
+            Root::Global => 0,
+            Root::ReadOnly => return None,
+        };
+        let mut indexes = [0; MOST_DIMENSIONS];
+        for (dimension, node) in self.indexes.iter().enumerate() {
+            indexes[dimension] = number(*node)?;
+        }
+        Some((owner, self.shared, indexes))
+    }
+}
+
+/// A number of which the thread is certain, unless it may be given.
+fn own(number: Number, may_be_given: bool) -> Option<u64> {
+    if number.is_given && !may_be_given { None } else { number.natural() }
 }
 
 /// Whether a thread makes the access itself, as a part of the kernel.

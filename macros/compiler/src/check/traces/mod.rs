@@ -20,6 +20,7 @@ mod crowded;
 mod data;
 mod elements;
 mod grid;
+mod grouped;
 mod inputs;
 mod learned;
 mod races;
@@ -102,7 +103,7 @@ pub(super) fn check<'f>(
     if !questions.has_any() {
         return true;
     }
-    let data = Data::of(cfg);
+    let data = Data::of(cfg, values.control);
     let runs = Runs::of(function, cfg, values.control, threads).with_agreed(values);
     let runs = if questions.races { runs.with_data(data.integers(function, cfg)) } else { runs };
     let (elements, questions, runs) = (&elements, &questions, &runs);
@@ -213,6 +214,8 @@ struct Questions {
     products: bool,
     /// The ranks of peers that are not literals.
     ranks: BitSet<NodeId>,
+    /// Whether there are such ranks.
+    asks_ranks: bool,
     /// A peer's memory is written.
     writes_peers: bool,
 }
@@ -236,13 +239,14 @@ impl Questions {
                 .copies
                 .iter()
                 .any(|copy| matches!(copy, CopyStep::Begin { by: CopyBy::Warpgroup { .. }, .. })),
+            asks_ranks: !unknown.is_empty(),
             ranks: unknown,
             writes_peers: plain().any(|access| is_write(access.kind) && matches!(access.region.root, Root::Remote(_))),
         }
     }
 
     fn has_any(&self) -> bool {
-        self.races || self.copies || self.bulk_copies || self.products || self.writes_peers || !self.ranks.is_empty()
+        self.races || self.copies || self.bulk_copies || self.products || self.writes_peers || self.asks_ranks
     }
 }
 

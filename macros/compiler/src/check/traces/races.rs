@@ -1,12 +1,11 @@
 //! Pairs of accesses that no barrier orders.
 
-use std::collections::BTreeMap;
-
 use phalanx_contract::uniformity::Uniformity;
 
 use super::Check;
 use super::elements::{Element, Elements};
-use super::trace::{Made, Stored, Time, Trace, Use, comparable};
+use super::grouped::Grouped;
+use super::trace::{Made, Stored, Time, Trace, Use};
 use crate::check::cfg::{Covers, NodeId, Shared};
 use crate::diag::Diag;
 use crate::messages;
@@ -147,14 +146,8 @@ fn first_pair<'t>(
     traces: &'t [Trace],
     is_pair: impl Fn(MadeBy<'t>, MadeBy<'t>) -> bool,
 ) -> Option<(MadeBy<'t>, MadeBy<'t>)> {
-    let mut by_element: BTreeMap<Element, Vec<MadeBy<'t>>> = BTreeMap::new();
-    for (trace, alike) in comparable(traces) {
-        for made in trace.made.iter().filter(|made| made.time.barriers <= alike) {
-            by_element.entry(made.element).or_default().push((trace, made));
-        }
-    }
     let mut left = PAIRS;
-    for accesses in by_element.values() {
+    for (_, accesses) in Grouped::of(traces).written() {
         // Two reads never meet.
         let writes: Vec<usize> = (0..accesses.len()).filter(|number| accesses[*number].1.by.writes()).collect();
         let Some(last) = writes.last() else { continue };

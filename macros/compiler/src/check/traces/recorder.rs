@@ -135,21 +135,23 @@ impl<'a, 'f> Recorder<'a, 'f> {
             let access = id;
             Made { element, inside, by, is_remote, time, access, may_be_told, is_assumed, stored }
         };
-        let Some((elements, is_remote)) = self.check.elements.elements(thread, access, self.check.accepts_given) else {
-            let indexes = access.region.path.iter().flat_map(Select::nodes);
-            let mut known = indexes.filter_map(|index| thread.known(index));
-            self.trace.has_given |= known.any(|index| index.is_given);
-            self.trace.somewhere.extend(
-                self.check
-                    .somewhere(thread, access, block)
-                    .map(|(array, is_shared)| Somewhere { made: made(array, false), is_shared }),
-            );
+        let Some((elements, is_remote)) = self.check.elements.elements(thread, id, self.check.accepts_given) else {
+            if !self.trace.has_given {
+                let indexes = access.region.path.iter().flat_map(Select::nodes);
+                let mut known = indexes.filter_map(|index| thread.known(index));
+                self.trace.has_given = known.any(|index| index.is_given);
+            }
+            if let Some((array, is_shared)) = self.check.somewhere(thread, access, block) {
+                self.trace.somewhere.push(Somewhere { made: made(array, false), is_shared });
+            }
             return;
         };
-        for element in &elements {
-            self.found.extend(self.flights.access(self.check, element, access.at, writes));
+        for element in elements.all() {
+            if let Some(fault) = self.flights.access(self.check, element, access.at, writes) {
+                self.found.push(fault);
+            }
+            self.trace.made.push(made(*element, is_remote));
         }
-        self.trace.made.extend(elements.into_iter().map(|element| made(element, is_remote)));
         // Whoever finds what an atomic has stored knows of it.
         if self.check.orders && access.atomic.is_some() {
             self.tell();
@@ -230,8 +232,10 @@ impl Observer for Recorder<'_, '_> {
     fn step(&mut self, thread: &Thread<'_, '_, '_>, at: Point, step: &Step) {
         match &step.kind {
             StepKind::Memory(MemoryStep::Access(id)) => self.access(thread, *id, at.0),
-            StepKind::Value(ValueStep::Evaluate(node)) if self.check.questions.ranks.contains(*node) => {
-                if let Some(rank) = thread.known(*node).filter(|rank| !rank.is_given)
+            StepKind::Value(ValueStep::Evaluate(node)) => {
+                if self.check.questions.asks_ranks
+                    && self.check.questions.ranks.contains(*node)
+                    && let Some(rank) = thread.known(*node).filter(|rank| !rank.is_given)
                     && rank.natural().is_none_or(|rank| rank >= self.check.blocks)
                 {
                     let (at, block) = (self.check.cfg.nodes[node.0].at, thread.id.block.unwrap_or(0));

@@ -58,7 +58,7 @@ impl Time {
     /// Whether a barrier orders this time before another: one of the block or a larger group, or only of larger ones, from the index of the
     /// smallest one on.
     pub(super) fn comes_before(self, other: Time, smallest: usize) -> bool {
-        self.phases[smallest..].iter().zip(&other.phases[smallest..]).any(|(own, other)| own.arrivals < other.waits)
+        (smallest..self.phases.len()).any(|group| self.phases[group].arrivals < other.phases[group].waits)
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Control {
     pub(crate) assigned: BTreeMap<BlockId, BTreeSet<Variable>>,
     /// For each branch, the block where its arms have merged, if they do.
     ends: BTreeMap<BlockId, Option<BlockId>>,
+    /// For each block, those that control can reach from its end.
+    following: Vec<BlockSet>,
 }
 
 impl Control {
@@ -30,6 +32,7 @@ impl Control {
             merges: vec![Vec::new(); cfg.blocks.len()],
             assigned: BTreeMap::new(),
             ends: BTreeMap::new(),
+            following: all_following(cfg),
         };
         let mut entries = vec![0_u32; cfg.blocks.len()];
         cfg.blocks.iter().flat_map(|block| block.end.successors()).for_each(|next| entries[next.0] += 1);
@@ -77,6 +80,11 @@ impl Control {
             let arms = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, *end));
             (*branch, arms.fold(BlockSet::none(cfg.blocks.len()), |all, arm| all.or(&arm)), *end)
         })
+    }
+
+    /// The blocks that control can reach from the end of this block, which is one of them if it stands in a loop.
+    pub(crate) fn following(&self, block: BlockId) -> &BlockSet {
+        &self.following[block.0]
     }
 
     /// The branches that decide whether control reaches a block.
@@ -133,6 +141,24 @@ pub(crate) fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> B
 /// The blocks that control can reach from the end of this block, which is one of them if it stands in a loop.
 pub(crate) fn following(cfg: &Cfg<'_>, block: BlockId) -> BlockSet {
     reachable_from_all(cfg, cfg.blocks[block.0].end.successors().collect(), None)
+}
+
+/// For each block, the blocks that control can reach from its end.
+fn all_following(cfg: &Cfg<'_>) -> Vec<BlockSet> {
+    let mut all = vec![BlockSet::none(cfg.blocks.len()); cfg.blocks.len()];
+    loop {
+        let mut changed = false;
+        for (number, block) in cfg.blocks.iter().enumerate().rev() {
+            let mut following = all[number].clone();
+            for next in block.end.successors() {
+                changed |= following.insert(next) | following.insert_all(&all[next.0]);
+            }
+            all[number] = following;
+        }
+        if !changed {
+            return all;
+        }
+    }
 }
 
 /// The blocks that control can reach from the end of this block without passing `end`.

@@ -24,8 +24,8 @@ use crate::check::cfg::{
 };
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::fixed::FixedValues;
-use crate::check::key_range::remove_range;
 use crate::check::liveness::Live;
+use crate::check::sorted_map::SortedMap;
 use crate::model::expr::Callee;
 use crate::model::group::Group;
 use crate::model::{Function, Role};
@@ -37,7 +37,7 @@ pub(crate) struct Values<'a, 'f> {
     pub(crate) live: &'a Live,
     pub(super) function: &'f Function,
     /// The values of variables that are set once.
-    pub(super) fixed: FixedValues<'a, 'f>,
+    pub(in crate::check) fixed: FixedValues<'a, 'f>,
     /// The factors of values that were asked for.
     pub(super) factors: RefCell<BTreeMap<NodeId, Factors>>,
     levels: RefCell<Levels>,
@@ -103,7 +103,7 @@ bitflags! {
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     /// The levels of variables. One that is missing was not set, or is not live.
-    variables: BTreeMap<Variable, Level>,
+    variables: SortedMap<Variable, Level>,
     /// The unseen writes to some regions.
     unseen: BTreeMap<Shared, Unseen>,
     /// The unseen writes to all other regions.
@@ -114,7 +114,7 @@ impl Join for State {
     // bottom = every value is uniform in the grid; join = meet of the levels
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
-        for (variable, level) in &other.variables {
+        for (variable, level) in other.variables.iter() {
             if let Some(known) = self.variables.get_mut(variable) {
                 changed |= known.meet(level);
                 continue;
@@ -126,7 +126,7 @@ impl Join for State {
             changed |= whole.as_ref() != Some(&both);
             self.variables.insert(*variable, both);
         }
-        for (variable, level) in &mut self.variables {
+        for (variable, level) in self.variables.iter_mut() {
             if let Variable::Field(local, _) = variable
                 && !other.variables.contains_key(variable)
                 && let Some(whole) = other.variables.get(&Variable::Local(*local))
@@ -161,8 +161,8 @@ impl State {
     fn set(&mut self, variable: Variable, level: &Level, extent: Extent) {
         if let Some(fields) = variable.fields() {
             match extent {
-                Extent::Whole => remove_range(&mut self.variables, fields),
-                Extent::Part => self.variables.range_mut(fields).for_each(|(_, field)| {
+                Extent::Whole => self.variables.remove_range(fields),
+                Extent::Part => self.variables.range_mut(fields).for_each(|field| {
                     field.meet(level);
                 }),
                 Extent::Field => {}
@@ -258,7 +258,7 @@ impl<'a, 'f> Values<'a, 'f> {
 
     pub(crate) fn of(function: &'f Function, cfg: &'a Cfg<'f>, control: &'a Control, live: &'a Live) -> Values<'a, 'f> {
         let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
-        let (fixed, factors) = (FixedValues::of(cfg), RefCell::default());
+        let (fixed, factors) = (FixedValues::of(cfg, control), RefCell::default());
         let own_elements = own_elements::of(cfg);
         let mut values =
             Values { cfg, control, live, function, fixed, factors, levels, own_elements, reached: Vec::new() };
@@ -415,7 +415,7 @@ impl Analysis for Values<'_, '_> {
 
     fn entry(&self) -> State {
         State {
-            variables: BTreeMap::new(),
+            variables: SortedMap::default(),
             unseen: BTreeMap::new(),
             others: Unseen::OWN | Unseen::OWN_WARP | Unseen::FAR,
         }

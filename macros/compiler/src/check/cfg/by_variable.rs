@@ -1,0 +1,43 @@
+//! A map of variables, which are small numbers for the most part: looking one up is an index into a table.
+
+use std::collections::BTreeMap;
+
+use super::value::Variable;
+use crate::model::LocalId;
+
+/// A map of variables.
+#[derive(Debug)]
+pub(crate) struct ByVariable<T> {
+    locals: Vec<Option<T>>,
+    temporaries: Vec<Option<T>>,
+    fields: BTreeMap<(LocalId, u16), T>,
+}
+
+impl<T> Default for ByVariable<T> {
+    fn default() -> Self {
+        ByVariable { locals: Vec::new(), temporaries: Vec::new(), fields: BTreeMap::new() }
+    }
+}
+
+impl<T> ByVariable<T> {
+    pub(crate) fn get(&self, variable: Variable) -> Option<&T> {
+        match variable {
+            Variable::Local(LocalId(local)) => self.locals.get(local)?.as_ref(),
+            Variable::Temporary(number) => self.temporaries.get(number)?.as_ref(),
+            Variable::Field(local, field) => self.fields.get(&(local, field)),
+        }
+    }
+
+    /// What is known of a variable: this, if it is new.
+    pub(crate) fn get_or_insert(&mut self, variable: Variable, new: T) -> &mut T {
+        let (table, index) = match variable {
+            Variable::Local(LocalId(local)) => (&mut self.locals, local),
+            Variable::Temporary(number) => (&mut self.temporaries, number),
+            Variable::Field(local, field) => return self.fields.entry((local, field)).or_insert(new),
+        };
+        if table.len() <= index {
+            table.resize_with(index + 1, || None);
+        }
+        table[index].get_or_insert(new)
+    }
+}
