@@ -80,9 +80,9 @@ fn inner_loops() {
         "covers(m, values_of(steps) * b + values_of(range(0, b)))",
         &["for (auto j : range(0, b)) {", "m.get_unchecked(i * b + j) = 1;"],
     );
-    // The inner range depends on the outer variable, so that the test is before the inner loop.
+    // The inner range depends on what is not known before the outer loop, so that the test is before the inner loop.
     hoists(
-        "for i in 0..a { for j in i..b { m[j] = 1; } }",
+        "for i in 0..a { let n = i * i; for j in n..b { m[j] = 1; } }",
         "covers(m, values_of(steps))",
         &["m.get_unchecked(j) = 1;"],
     );
@@ -161,7 +161,6 @@ fn a_range_up_to_the_length() {
 #[test]
 fn accesses_that_need_not_happen() {
     checks_all("for i in 0..a { if i * b > 9 { m[i - 1] = 1; } }");
-    checks_all("for i in 0..a { if i + b >= a { break; } m[i + b] = 1; }");
     checks_all("for i in 0..a { *r += match b { 0 => w[i], _ => 1 }; }");
     hoists(
         "for i in 0..a { *r = 1; let left = if i % b == 0 { b } else { w[i - 1] }; m[i + 1] = left; }",
@@ -208,7 +207,6 @@ fn accesses_under_comparisons() {
     // The index does not depend on what is compared.
     is_tested("if i > 3 { *r = w[b]; }", "covers(w, values_of(b))");
     checks_all("let at = a * b; for i in 0..a { if i > 3 { *r = w[at - 1]; } }");
-    checks_all("let at = a * b; for i in 0..a { if b > 3 { *r = w[at + i - 1]; } }");
     // What is not understood, also beside what is.
     checks_all("for i in 0..a { if i > 0 && i * b > 9 { m[i - 1] = 1; } }");
     checks_all("for i in 0..a { if i * 2 > b { m[i - 1] = 1; } }");
@@ -221,7 +219,6 @@ fn accesses_under_comparisons() {
     checks_all("let mut c = b; for i in 0..a { let inside = c > 0; c += 1; if inside { m[c - 1] = 1; } }");
     checks_all("let mut c = b; for i in 0..a { let inside = c > 0; c /= 2; if inside { m[c - 1] = 1; } }");
     checks_all("for i in 0..a { let mut c = i; let inside = c > 0; c -= b; if inside { m[c - 1] = 1; } }");
-    checks_all("let mut c = b; let inside = c > 0; c -= 1; for i in 0..a { if inside { m[c + i - 1] = 1; } }");
     checks_all("for i in 0..a { let inside = i > 0 || b > 0; if inside { m[i - 1] = 1; } }");
 }
 
@@ -308,7 +305,6 @@ fn a_body_that_is_printed_once() {
     // What ends a round early, or changes what is not known.
     let keeps = |body: &str| assert_eq!(tested_once(body), Vec::<String>::new());
     keeps("for i in 0..a { this_thread_block().sync(); if i * b >= a { m[i] = 1; } }");
-    keeps("for i in 0..a { println!(\"{i}\"); if i + b >= a { break; } m[i] = 1; }");
     keeps("for i in 0..a { println!(\"{i}\"); let f = |x: usize| x + b; m[f(i)] = 1; }");
     keeps("for i in 0..a { this_thread_block().sync(); let j = w[i / 2 + i] as usize; m[j] = 1; }");
 }
@@ -337,7 +333,7 @@ fn loops_in_a_body_that_is_printed_once() {
     );
     // The range of the middle loop is known in the outer one only, and so is the test of its accesses.
     assert_eq!(
-        tested_once(&format!("for i in 0..a {{ m[i] = 1; for j in i..b {{ {sync} m[j] = w[b + j]; }} }}")),
+        tested_once(&format!("for i in 0..a {{ m[i] = 1; let n = i * i; for j in n..b {{ {sync} m[j] = w[b + j]; }} }}")),
         [
             "const bool all_within = covers(m, values_of(steps));",
             "keep_test(all_within);",
@@ -460,11 +456,121 @@ fn while_loops_that_count() {
         "let mut i = a; while i < b { m[i] = 1; if b > 4 { i += 2; } i += 1; }",
         "let mut i = a; while i < b { m[i] = 1; i -= 1; }",
         "let mut i = a; while i < b { i += 1; m[i] = 1; }",
-        "let mut i = a; while i < b && a > 3 { m[i] = 1; i += 1; }",
         "let mut i = a; while i != b { m[i] = 1; i += 1; }",
-        "let mut i = a; while i < b { if m[i] == 0 { break; } i += 1; }",
     ] {
         let text = whole(body);
         assert!(!text.contains("counting"), "{text}");
     }
+}
+
+/// Other conditions may end a loop that counts, before or after its bound.
+#[test]
+fn while_loops_that_count_under_conditions() {
+    check(
+        "let mut i = a; while i < b && m[i] == 0 { m[i] = 1; i += 1; }",
+        "auto i = a;
+         const auto steps = counting(i, b, 1);
+         if (is_counting(steps) && covers(m, values_of(steps))) {
+             while (i < b && m.get_unchecked(i) == 0) {
+                 m.get_unchecked(i) = 1;
+                 i += 1;
+             }
+         } else {
+             while (i < b && m[i] == 0) {
+                 m[i] = 1;
+                 i += 1;
+             }
+         }",
+    );
+}
+
+/// The counter of a `while` inside of a loop is below its bound in its own loop, whatever else ends that.
+#[test]
+fn while_loops_inside_that_count() {
+    check(
+        "for i in 0..a { let mut j = 0usize; while j < b && i > j { j += 1; } m[j] = 1; }",
+        "for (auto i : range(0, a)) {
+             auto j = usize(0);
+             while (j < b & i > j) {
+                 j += 1;
+             }
+             m[j] = 1;
+         }",
+    );
+    hoists(
+        "for i in 0..a { let mut j = 0usize; while j < b && m[i + j] == w[j] { j += 1; } if j == b { *r += 1; } }",
+        "covers(m, values_of(steps) + counted_below(values_of(usize(0)), b, 1)) && covers(w, counted_below(values_of(usize(0)), b, 1))",
+        &["auto j = usize(0);", "while (j < b && m.get_unchecked(i + j) == w.get_unchecked(j)) {", "j += 1;", "}"],
+    );
+}
+
+/// The range of a loop inside may start and end at the variable of one around it.
+#[test]
+fn ranges_that_depend_on_loops() {
+    hoists(
+        "for i in 0..a { for j in i + 1..b { m[j] = 1; } }",
+        "covers(m, values_below(values_of(steps) + 1, b))",
+        &["for (auto j : range(i + 1, b)) {", "m.get_unchecked(j) = 1;", "}"],
+    );
+    hoists(
+        "for i in 0..a { for j in 0..=i { m[j] = 1; } }",
+        "covers(m, values_through(values_of(0), values_of(steps)))",
+        &["for (auto j : range_inclusive(0, i)) {", "m.get_unchecked(j) = 1;", "}"],
+    );
+    // Both vary together, so that the interval of the difference would be too large.
+    checks_all_of_outer("for i in 0..a { for j in i..b { m[j - i] = 1; } }");
+}
+
+#[track_caller]
+fn checks_all_of_outer(body: &str) {
+    let text = text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None);
+    assert!(text.contains("for (auto i : range(0, a)) {"), "{text}");
+}
+
+/// What is not understood is within bounds where a value limits it that the loop does not change.
+#[test]
+fn limited_by_a_value() {
+    hoists(
+        "for i in 0..a { *r += w[(m[i] as usize).min(w.len() - 1)]; }",
+        "covers(w, min(anything_like(w.len() - 1), w.len() - 1)) && covers(m, values_of(steps))",
+        &[],
+    );
+}
+
+/// A loop that may be left early is tested for all iterations that it could have.
+#[test]
+fn loops_that_are_left() {
+    hoists(
+        "for i in 0..a { if m[i] == 0 { break; } m[i] = w[i]; }",
+        "covers(m, values_of(steps)) && covers(w, values_of(steps))",
+        &["if (m.get_unchecked(i) == 0) {", "break;", "}", "m.get_unchecked(i) = w.get_unchecked(i);"],
+    );
+    hoists(
+        "for i in 0..a { if i >= b { break; } m[i] = 0; }",
+        "covers(m, limited(values_of(steps), less_than(b)))",
+        &["if (i >= b) {", "break;", "}", "m.get_unchecked(i) = 0;"],
+    );
+}
+
+/// A condition that the loop does not change is made before it, too.
+#[test]
+fn accesses_under_fixed_conditions() {
+    hoists(
+        "let at = a * b; for i in 0..a { if b > 3 { m[0] = w[at + i - 1]; } }",
+        "covers(m, values_of(0)) && (!(b > 3) || covers(w, at + values_of(steps) - 1))",
+        &[],
+    );
+    hoists(
+        "let mut c = b; let inside = c > 0; c -= 1; for i in 0..a { if inside { m[c + i - 1] = 1; } }",
+        "!inside || covers(m, c + values_of(steps) - 1)",
+        &[],
+    );
+    // Beside what limits the index.
+    hoists(
+        "let at = a * b; for i in 0..a { if b > 3 && i > 0 { m[at + i - 1] = 1; } }",
+        "!(b > 3) || covers(m, at + limited(values_of(steps), more_than(0)) - 1)",
+        &[],
+    );
+    // A float may be another one in the test.
+    checks_all("let (at, f) = (a * b, *r as f32); for i in 0..a { if f * f > f { m[at + i - 1] = 1; } }");
 }

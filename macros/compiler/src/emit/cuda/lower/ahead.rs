@@ -9,6 +9,7 @@
 //!   iteration. The loads of an iteration wait for the shuffles of the one before. `hoist` prints them twice, too: with tests between them,
 //!   loads of several iterations do not come together.
 
+use super::constant_loops::size;
 use super::nest::{Nest, is_collective};
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
@@ -26,8 +27,8 @@ const RECURRENCE: u64 = 8;
 const LARGEST_COMBINATION: u64 = 250;
 const COMBINATION: u64 = 4;
 
-/// The largest body of a loop with stages, in expressions that an iteration evaluates.
-const LARGEST_STAGE: u64 = 200;
+/// The largest body of a loop with stages, in expressions that an iteration evaluates: with 32 rows of a grid each.
+const LARGEST_STAGE: u64 = 4000;
 
 /// The most iterations of a loop inside of a loop.
 const MOST_INNER: u64 = 8;
@@ -38,12 +39,16 @@ pub(super) fn ahead(nest: &Nest<'_>) -> Option<u64> {
     if matches!(&nest.whole.kind, ExprKind::For { range, .. } if range.count().is_some()) {
         return None;
     }
-    let [written, all] = sizes(nest)?;
+    let (ExprKind::For { body, .. } | ExprKind::While { body, .. }) = &nest.whole.kind else { return None };
+    let is_stage = || nest.callees.is_empty() && size(body).is_some_and(|size| size <= LARGEST_STAGE);
+    if let Some(stages) = stages(nest).filter(|_| is_stage()) {
+        return Some(stages);
+    }
+    let [written, _] = sizes(nest)?;
     if written <= LARGEST_RECURRENCE && is_recurrence(nest) {
         return Some(RECURRENCE);
     }
-    let stages = stages(nest).filter(|_| all <= LARGEST_STAGE);
-    stages.or_else(|| is_combination(nest).then_some(COMBINATION))
+    is_combination(nest).then_some(COMBINATION)
 }
 
 /// Whether the lanes of a warp combine values in each iteration of a loop that loads vectors in each, and stores nothing.
