@@ -99,7 +99,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("deferred.cuh", &["deferred", "deferred_vector"]),
     ("fp8.cuh", &["e4m3", "e5m2"]),
     ("half.cuh", &["f16", "bf16"]),
-    ("interval.cuh", &["values_in"]),
+    ("interval.cuh", &["anything_like", "threads_of_warp", "values_in"]),
     ("launch.cuh", &["launch_block"]),
     ("limits.cuh", &["confined", "limited"]),
     ("peer_reads.cuh", &["reads_of_peers"]),

@@ -574,3 +574,28 @@ fn accesses_under_fixed_conditions() {
     // A float may be another one in the test.
     checks_all("let (at, f) = (a * b, *r as f32); for i in 0..a { if f * f > f { m[at + i - 1] = 1; } }");
 }
+
+/// A variable that grows by a number of threads in each iteration, as where a warp keeps some of its values.
+#[test]
+fn masks_of_a_warp() {
+    let text = text(
+        "#[device] fn subject(m: &mut [u32], w: &[u32], a: u32) { let warp = tiled_partition::<32>(&this_thread_block()); let lane = warp.thread_rank(); let mut n = 0;
+         for i in 0..a { let kept = warp.ballot(w[i] > 3); if w[i] > 3 { m[a + n + (kept & 7).count_ones()] = 1; } n += kept.count_ones(); } }",
+        |_| None,
+    );
+    assert!(text.contains("covers(m, a + increased(n, threads_of_warp(), steps) + threads_of_warp())"), "{text}");
+}
+
+/// The threads of a block share few elements, so that all rounds are taken at a time.
+#[test]
+fn strided_loops() {
+    let unrolled = |range: &str, body: &str| {
+        let text = text(&format!("#[device] fn subject({MEMORY}) {{ let block = this_thread_block(); let i = block.thread_rank(); for k in {range} {{ {body} }} }}"), |_| None);
+        text.matches("#pragma unroll\n").count()
+    };
+    assert_eq!(unrolled("(i..1296).step_by(256)", "m[k] = w[k];"), 1);
+    assert_eq!(unrolled("(block.thread_rank() * 4..4096).step_by(1024)", "m[k] = w[k];"), 1);
+    assert_eq!(unrolled("(i..1296).step_by(64)", "m[k] = w[k];"), 0, "many rounds");
+    assert_eq!(unrolled("(a..1296).step_by(256)", "m[k] = w[k];"), 0, "the number of rounds is not known");
+    assert_eq!(unrolled("(i..1296).step_by(256)", &"m[k] = w[k];".repeat(40)), 0, "a large body");
+}

@@ -16,6 +16,7 @@ use super::deferred::{Deferred, deferred};
 use super::intervals::Values;
 use super::loop_tests::{Shifted, Test, Tests};
 use super::nest::{Form, Nest};
+use super::strided_loops::is_strided;
 
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::template;
@@ -114,7 +115,8 @@ impl Lower<'_> {
         }
         let is_known =
             |expr, site| accesses.contains(&site) || known.lower.unchecked.contains(&site) || is_plain(whole, expr);
-        let unroll = ahead(&known.nest).map(Unroll::Ahead);
+        let is_strided = is_strided(known.lower.function, whole);
+        let unroll = ahead(&known.nest).map(Unroll::Ahead).or(is_strided.then_some(Unroll::Fully));
         let deferred = deferred(&known, &known.nest, is_known);
         // The first element takes the place of others.
         let first = |access: &Access<'_>| {

@@ -208,7 +208,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
             return is_valid.then(|| Value::varying(values.clone(), sources.clone()));
         }
         if self.is_assigned(local) {
-            return self.induction(local, statement);
+            return self.induction(local, statement, left);
         }
         let (statement, init) = *self.nest.lets.get(&local)?;
         self.interval(init, statement, left)
@@ -277,7 +277,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
 
     /// Returns the values of an expression in a statement of the loop's body, by arithmetic on those of its variables, if
     /// each variable occurs once.
-    fn interval(&mut self, expr: &Expr, statement: usize, left: &mut usize) -> Option<Value> {
+    pub(super) fn interval(&mut self, expr: &Expr, statement: usize, left: &mut usize) -> Option<Value> {
         *left = left.checked_sub(1)?;
         if !self.has_limits(expr)
             && let Some(value) = self.fixed(expr)
@@ -325,6 +325,10 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 // The receiver says of what type they are.
                 let arguments = vec![first.interval(), second.text()];
                 Some(Value::varying(CuExpr::call(method.name, arguments), sources))
+            }
+            ExprKind::Method { method, operands, .. } if method.name == "count_ones" => {
+                let is_mask = operands.first().is_some_and(|operand| self.is_mask(operand));
+                is_mask.then(|| Value::varying(CuExpr::call("threads_of_warp", Vec::new()), Vec::new()))
             }
             // It fails where the bounds have no value between them, and the access is not made.
             ExprKind::Method { method, operands, .. } if method.name == "clamp" => {

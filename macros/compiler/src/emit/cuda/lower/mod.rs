@@ -34,6 +34,7 @@ mod rest;
 mod search;
 mod stepped;
 mod straight;
+mod strided_loops;
 mod tested;
 mod value;
 

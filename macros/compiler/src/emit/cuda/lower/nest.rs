@@ -399,7 +399,7 @@ impl<'e> Nest<'e> {
 }
 
 /// Returns the variables that `let (a, b) = (x, y);` binds, with their initial values.
-fn parts<'e>(pattern: &Pattern, init: &'e Expr) -> impl Iterator<Item = (LocalId, &'e Expr)> {
+pub(super) fn parts<'e>(pattern: &Pattern, init: &'e Expr) -> impl Iterator<Item = (LocalId, &'e Expr)> {
     let (patterns, values) = match (&pattern.kind, &init.kind) {
         (PatternKind::Tuple { elements, rest: false }, ExprKind::Tuple { elements: values, .. }) => {
             (&elements[..], &values[..])
