@@ -117,7 +117,9 @@ fn accesses_under_conditions() {
 fn loops_over_local_arrays() {
     has(
         "let mut sums = [0.0f32; 2]; for i in 0..a { let v = x.load_vec::<2>(w[i] as usize * 2); for c in 0..2 { sums[c] += v[c]; } }",
-        &["const auto v = load_vec_unchecked<2>(x, deferred_vector<2>(x, as<usize>(w.get_unchecked(i)) * 2, outside));"],
+        &[
+            "const auto v = load_vec_unchecked<2>(x, deferred_vector<2>(x, as<usize>(w.get_unchecked(i)) * 2, outside));",
+        ],
     );
     defers_none("let mut sums = [0; 2]; for i in 0..a { let v = w[w[i] as usize]; for c in 0..a { sums[c] += v; } }");
     defers_none("let mut sums = [0; 2]; for i in 0..a { let v = w[w[i] as usize]; sums[v as usize] += v; }");

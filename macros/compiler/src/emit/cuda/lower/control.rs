@@ -273,8 +273,9 @@ impl Lower<'_> {
     ) -> Option<bool> {
         let steps = self.names.free("steps");
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps, None) };
-        let Hoisted { test, accesses, form, callees, unroll: ahead, counted, is_left, is_of_slices, is_of_warp, .. } =
-            hoisted?;
+        let Hoisted {
+            test, accesses, form, callees, unroll: ahead, counted, is_left, is_of_slices, is_of_warp, ..
+        } = hoisted?;
         let counted = counted?;
         let unroll = self.unroll(id);
         let steps = self.declare_constant(&steps, counted);

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use super::induction::Induction;
 use super::nest::site;
-use crate::model::{LocalId, SiteId};
 use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind};
 use crate::model::place::writes;
 use crate::model::walk::{walk, walk_block};
+use crate::model::{LocalId, SiteId};
 
 /// A variable that grows by a step at the end of each iteration, as long as it is below a bound.
 pub(super) struct Counter<'e> {
@@ -67,13 +67,14 @@ pub(super) struct InnerCounter<'e> {
     pub(super) counter: Counter<'e>,
     /// The number of the statement of the outer loop's body that it is in.
     pub(super) statement: usize,
-    pub(super) init: &'e Expr,
+    /// Its initial value, with the number of the statement in which it is declared.
+    pub(super) init: (usize, &'e Expr),
     /// The accesses that are made where it is below its bound.
     pub(super) sites: BTreeSet<SiteId>,
 }
 
 impl<'e> InnerCounter<'e> {
-    pub(super) fn new(counter: Counter<'e>, statement: usize, init: &'e Expr, body: &'e Block) -> InnerCounter<'e> {
+    pub(super) fn new(counter: Counter<'e>, statement: usize, init: (usize, &'e Expr), body: &'e Block) -> InnerCounter<'e> {
         let mut sites = BTreeSet::new();
         let mut add = |expr: &Expr| sites.extend(site(expr));
         counter.after.iter().for_each(|part| walk(part, &mut add));

@@ -32,7 +32,11 @@ impl<'e> Values<'_, '_, 'e> {
         let Some(ends) = self.fixed(&range.start).zip(self.fixed(&range.end)) else {
             range.adaptors.is_empty().then_some(())?;
             let (first, end) = (self.index(&range.start, statement)?, self.index(&range.end, statement)?);
-            return Some(values_from(if range.inclusive { "values_through" } else { "values_below" }, [first, end], None));
+            return Some(values_from(
+                if range.inclusive { "values_through" } else { "values_below" },
+                [first, end],
+                None,
+            ));
         };
         let ends = vec![ends.0, ends.1];
         let whole = CuExpr::call(if range.inclusive { "range_inclusive" } else { "range" }, ends);
@@ -54,11 +58,11 @@ impl<'e> Values<'_, '_, 'e> {
     fn inner_counter(&mut self, local: LocalId) -> Option<(CuExpr, Vec<Source>)> {
         let InnerCounter { counter: Counter { end, inclusive, step, .. }, statement, init, .. } =
             self.nest.counters.get(&local)?;
-        let (end, inclusive, step, statement, init) = (*end, *inclusive, *step, *statement, *init);
+        let (end, inclusive, step, statement, (declared, init)) = (*end, *inclusive, *step, *statement, *init);
         if !self.lower.integers.has(local) || self.nest.receivers.contains(&local) {
             return None;
         }
-        let (first, end) = (self.index(init, statement)?, self.index(end, statement)?);
+        let (first, end) = (self.index(init, declared)?, self.index(end, statement)?);
         let step = self.fixed(step)?;
         Some(values_from(if inclusive { "counted_through" } else { "counted_below" }, [first, end], Some(step)))
     }

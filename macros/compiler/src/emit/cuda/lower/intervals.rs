@@ -182,7 +182,12 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         let distance = end.distance_from(&start)?;
         let mut tests = vec![self.test(access, start)?, last];
         if let Distance::Length(length) = distance {
-            tests.push(Test { callee: vec!["is_natural".into()], memory: None, values: Shifted::of(length), condition: None });
+            tests.push(Test {
+                callee: vec!["is_natural".into()],
+                memory: None,
+                values: Shifted::of(length),
+                condition: None,
+            });
         }
         Some(tests)
     }

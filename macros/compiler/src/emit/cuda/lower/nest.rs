@@ -267,7 +267,7 @@ impl<'e> Nest<'e> {
             ExprKind::While { condition, body, .. } => {
                 self.skip(expr, body);
                 if let Some(counter) = Counter::of(expr)
-                    && let Some((_, init)) = self.lets.get(&counter.local).copied()
+                    && let Some(init) = self.lets.get(&counter.local).copied()
                     && writes(self.whole, counter.local) == 1
                 {
                     self.is_left |= !counter.is_only_condition();

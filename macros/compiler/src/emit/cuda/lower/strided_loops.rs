@@ -40,7 +40,9 @@ fn ranks(function: &Function) -> BTreeSet<LocalId> {
         let Node::Statement(statement) = node else { return };
         match &statement.kind {
             StmtKind::Let { local, init: Some(init), .. } => add(*local, init),
-            StmtKind::LetPattern { pattern, init, .. } => parts(pattern, init).for_each(|(local, init)| add(local, init)),
+            StmtKind::LetPattern { pattern, init, .. } => {
+                parts(pattern, init).for_each(|(local, init)| add(local, init))
+            }
             _ => {}
         }
     });
@@ -51,7 +53,9 @@ fn ranks(function: &Function) -> BTreeSet<LocalId> {
 fn is_of_rank(expr: &Expr, ranks: &BTreeSet<LocalId>) -> bool {
     match &expr.kind {
         ExprKind::Local(local) => ranks.contains(local),
-        ExprKind::Op { op: Op::Query(Group::ThreadBlock | Group::Tile, query), .. } => query.answer == Answer::ThreadRank,
+        ExprKind::Op { op: Op::Query(Group::ThreadBlock | Group::Tile, query), .. } => {
+            query.answer == Answer::ThreadRank
+        }
         ExprKind::Binary { op, left, right, .. } => {
             op.is_arithmetic() && right.integer().is_some() && is_of_rank(left, ranks)
         }
