@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use super::induction::Induction;
-use super::nest::site;
 use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind};
 use crate::model::place::writes;
 use crate::model::walk::{walk, walk_block};
@@ -74,7 +73,12 @@ pub(super) struct InnerCounter<'e> {
 }
 
 impl<'e> InnerCounter<'e> {
-    pub(super) fn new(counter: Counter<'e>, statement: usize, init: (usize, &'e Expr), body: &'e Block) -> InnerCounter<'e> {
+    pub(super) fn new(
+        counter: Counter<'e>,
+        statement: usize,
+        init: (usize, &'e Expr),
+        body: &'e Block,
+    ) -> InnerCounter<'e> {
         let mut sites = BTreeSet::new();
         let mut add = |expr: &Expr| sites.extend(site(expr));
         counter.after.iter().for_each(|part| walk(part, &mut add));
@@ -111,6 +115,14 @@ fn has_site(expr: &Expr) -> bool {
     let mut found = false;
     walk(expr, &mut |inner| found |= site(inner).is_some());
     found
+}
+
+/// Returns the site of an access to memory.
+pub(super) fn site(access: &Expr) -> Option<SiteId> {
+    if let ExprKind::Index { site, .. } = &access.kind {
+        return Some(*site);
+    }
+    if let ExprKind::Op { site, .. } = &access.kind { *site } else { None }
 }
 
 /// Returns the variable that the last statement of a body changes by a step, and the step.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::counter::{Counter, InnerCounter};
+use super::counter::{Counter, InnerCounter, site};
 use super::induction::Induction;
 use crate::model::copy::CopyOp;
 use crate::model::effect::effect;
@@ -119,13 +119,12 @@ pub(super) struct Nest<'e> {
 impl<'e> Nest<'e> {
     /// Returns the loop, unless there can be no test before it.
     pub(super) fn of(whole: &'e Expr, closures: &'e Closures<'e>) -> Option<Nest<'e>> {
-        let (variable, own, body, counter) = match &whole.kind {
-            ExprKind::For { local, body, .. } => (*local, *local, body, None),
-            ExprKind::While { body, .. } => {
-                let counter = Counter::of(whole)?;
-                (Some(counter.local), None, body, Some(counter))
-            }
-            _ => return None,
+        let (variable, own, body, counter) = if let ExprKind::For { local, body, .. } = &whole.kind {
+            (*local, *local, body, None)
+        } else {
+            let ExprKind::While { body, .. } = &whole.kind else { return None };
+            let counter = Counter::of(whole)?;
+            (Some(counter.local), None, body, Some(counter))
         };
         let mut nest = Nest {
             whole,
@@ -419,14 +418,6 @@ fn last(block: &Block) -> Option<&Expr> {
         (None, Some(StmtKind::Expr(last))) => Some(last),
         _ => None,
     }
-}
-
-/// Returns the site of an access to memory.
-pub(super) fn site(access: &Expr) -> Option<SiteId> {
-    if let ExprKind::Index { site, .. } = &access.kind {
-        return Some(*site);
-    }
-    if let ExprKind::Op { site, .. } = &access.kind { *site } else { None }
 }
 
 /// Whether the body of a function has anything that threads do together. Its callees may have more.
