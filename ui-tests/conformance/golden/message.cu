@@ -7,6 +7,7 @@
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
 #include <phalanx/within.cuh>
@@ -28,10 +29,18 @@ message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds
     if (i == 0) {
         auto peer = cluster.map_shared_rank(letter, 1 - cluster.block_rank());
         auto arrived = cluster.map_shared_rank(posted, 1 - cluster.block_rank());
-        for (auto round : range_inclusive(1, rounds)) {
+        const auto steps = range_inclusive(1, rounds);
+        const bool all_within = (!sends || covers(data, values_of(0))) && (!sends || covers(data, values_of(1))) && (!(!sends) || covers(out, values_of(0))) && (!(!sends) || covers(data, values_of(0))) && (!(!sends) || covers(data, values_of(1))) && (!(!sends) || covers(out, values_of(1)));
+        keep_test(all_within);
+        for (auto round : steps) {
+#line 198 "ui-tests/conformance/src/kernels/orders.rs"
             if (sends) {
-                data[0] = round * 3;
-                data[1] = round * 5;
+                if (!all_within) {
+                    require(within(data, 0) & within(data, 1));
+                }
+#line 199 "ui-tests/conformance/src/kernels/orders.rs"
+                data.get_unchecked(0) = round * 3;
+                data.get_unchecked(1) = round * 5;
                 flag.atomic(0).scope(cluster_scope).store(round, release);
                 peer[2] = round * 7;
                 fence(release, cluster_scope);
@@ -44,14 +53,21 @@ message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds
                 while (flag.atomic(0).scope(cluster_scope).load(acquire) != round) {
                 }
 #line 209 "ui-tests/conformance/src/kernels/orders.rs"
-                require(within(data, 0) & within(data, 1) & within(out, 0));
+                if (!all_within) {
+                    require(within(data, 0) & within(data, 1) & within(out, 0));
+                }
 #line 209 "ui-tests/conformance/src/kernels/orders.rs"
                 out.get_unchecked(0) += data.get_unchecked(0) + data.get_unchecked(1);
                 while (posted.atomic(0).load(relaxed) != round) {
                 }
 #line 211 "ui-tests/conformance/src/kernels/orders.rs"
                 fence(acquire, cluster_scope);
-                out[1] += letter[2];
+                if (!all_within) {
+                    require(within(letter, 2) & within(out, 1));
+                }
+                require(within(letter, 2));
+#line 212 "ui-tests/conformance/src/kernels/orders.rs"
+                out.get_unchecked(1) += letter.get_unchecked(2);
                 arrived.atomic(0).store(round, release);
             }
         }

@@ -38,7 +38,7 @@ phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds, con
     profiled<3, 0>([&]() __attribute__((always_inline)) { return block.sync(); });
     auto sum = u32(0);
     const auto steps = range(0, rounds);
-    const bool all_within = covers(staged, values_of(i));
+    const bool all_within = covers(staged, values_of(i)) && covers(staged, values_of(63 - i));
     keep_test(all_within);
     for (auto round : steps) {
 #line 34 "ui-tests/conformance/src/kernels/timelines.rs"

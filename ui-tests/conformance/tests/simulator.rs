@@ -49,6 +49,7 @@ fn under_random_schedules() {
             "failures::",
             "straight::",
             "deferred::",
+            "left_early::",
             "tensor_maps::",
             "multicast::",
             "vectors::",

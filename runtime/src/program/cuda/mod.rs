@@ -92,11 +92,14 @@ pub(crate) const HEADERS: &[Header] = headers! {
 const BY_NAME: &[(&str, &[&str])] = &[
     ("arguments.cuh", &["assume_arguments"]),
     ("atomic.cuh", &["atomic", "fence"]),
-    ("counting.cuh", &["counting", "counting_through"]),
+    (
+        "counting.cuh",
+        &["counting", "counting_through", "counted_below", "counted_through", "values_below", "values_through"],
+    ),
     ("deferred.cuh", &["deferred", "deferred_vector"]),
     ("fp8.cuh", &["e4m3", "e5m2"]),
     ("half.cuh", &["f16", "bf16"]),
-    ("interval.cuh", &["values_in"]),
+    ("interval.cuh", &["anything_like", "threads_of_warp", "values_in"]),
     ("launch.cuh", &["launch_block"]),
     ("limits.cuh", &["confined", "limited"]),
     ("peer_reads.cuh", &["reads_of_peers"]),

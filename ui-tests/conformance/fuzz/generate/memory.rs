@@ -1,6 +1,6 @@
 //! Random programs that read memory by indexes from arithmetic, from variables that change, also by a step in each round of
-//! a loop, and from memory, between conditions, loops, of which some cannot be printed twice or count by `while`, and what may
-//! fail. Some indexes are out of bounds. Such a program has the four words of its input as `w` too.
+//! a loop, and from memory, between conditions, loops, of which some cannot be printed twice, count by `while` or are left early, and
+//! what may fail. Some indexes are out of bounds. Such a program has the four words of its input as `w` too.
 
 use super::random::Random;
 
@@ -37,7 +37,23 @@ impl Writer {
 
     fn statement(&mut self, depth: usize) -> String {
         let nested = if depth > 0 { 4 } else { 0 };
-        match self.random.weighted(&[12, 12, 6, 3, 3, nested, nested, nested, nested / 2, 2, 2, nested, 5, nested]) {
+        match self.random.weighted(&[
+            12,
+            12,
+            6,
+            3,
+            3,
+            nested,
+            nested,
+            nested,
+            nested / 2,
+            2,
+            2,
+            nested,
+            5,
+            nested,
+            nested,
+        ]) {
             0 => format!("sum = sum * 31 + {};", self.value(2)),
             1 => {
                 let (index, name) = (self.index(1), self.fresh("k"));
@@ -80,7 +96,8 @@ impl Writer {
             10 => format!("sum += 100 / ({} & 7);", self.value(1)),
             11 => self.stepping(depth),
             12 => self.gathering(),
-            _ => self.counting(depth),
+            13 => self.counting(depth),
+            _ => self.searching(depth),
         }
     }
 
@@ -105,6 +122,9 @@ impl Writer {
     /// Returns a `while` loop that counts.
     fn counting(&mut self, depth: usize) -> String {
         let (name, first, together) = (self.fresh("n"), self.index(1), self.together());
+        // Other conditions before and after the bound.
+        let before = if self.random.chance(20) { "sum & 15 != 9 && " } else { "" };
+        let after = if self.random.chance(50) { format!(" && {}", self.further(&name)) } else { String::new() };
         let bound = ["4", "4", "j", "j + 2", "(d & 3) as usize", "5"][self.random.below(6)];
         let compared = ["<", "<", "<="][self.random.below(3)];
         let step = ["1", "1", "2", "j + 1", "3"][self.random.below(5)];
@@ -115,14 +135,63 @@ impl Writer {
         let written =
             if self.random.chance(15) { format!("if sum & 3 == 0 {{\n{name} += 1;\n}}\n") } else { String::new() };
         format!(
-            "let mut {name} = {first};\nwhile {name} {compared} {bound} {{\n{together}{inner}{written}{name} += {step};\n}}"
+            "let mut {name} = {first};\nwhile {before}{name} {compared} {bound}{after} {{\n{together}{inner}{written}{name} += {step};\n}}"
         )
+    }
+
+    /// Returns a condition on the element at an index.
+    fn further(&mut self, index: &str) -> String {
+        match self.random.below(4) {
+            0 => format!("w[{index}] & 7 != {}", self.random.below(8)),
+            1 => format!("w[{index}] & 1 == w[j % 4] & 1"),
+            2 => format!("(w[{index} + {}] & 3 != 1 && sum & 3 != 2)", self.random.below(2)),
+            _ => format!("({index} > j || w[{index}] & 1 == 0)"),
+        }
+    }
+
+    /// Returns a loop that is left early, or with a loop inside whose range depends on it, or which counts.
+    fn searching(&mut self, depth: usize) -> String {
+        let (name, inside, range) = (self.fresh("k"), self.fresh("n"), self.range());
+        self.indexes.push(name.clone());
+        let whole = match self.random.below(4) {
+            0 | 1 => {
+                let exit = ["break", "break", "continue", "return sum"][self.random.below(4)];
+                let condition = if self.random.chance(50) { self.further(&name) } else { self.condition() };
+                let (before, after) = (self.value(1), self.inner(depth));
+                format!("sum ^= {before};\nif {condition} {{\n{exit};\n}}\n{after}")
+            }
+            2 => {
+                let bounds = ["{k}..4usize", "{k} + 1..4", "0..{k}", "0..={k}", "j..{k} + 2", "{k} / 2..{k}"];
+                let bounds = bounds[self.random.below(bounds.len())].replace("{k}", &name);
+                self.indexes.push(inside.clone());
+                let (value, inner) = (self.value(2), self.inner(depth));
+                self.indexes.pop();
+                format!("for {inside} in {bounds} {{\nsum = sum * 3 + {value};\n{inner}}}")
+            }
+            _ => {
+                let first = ["0usize", "0usize", "j", "1usize"][self.random.below(4)];
+                let bound = ["j", "3", "4", "(d & 3) as usize", "5 - j"][self.random.below(5)];
+                let further = match self.random.chance(50) {
+                    true => format!("w[{name} + {inside}] & 1 == 0"),
+                    false => self.further(&inside),
+                };
+                let step = ["1", "1", "2"][self.random.below(3)];
+                let after = if self.random.chance(40) { format!("sum += w[{inside}];\n") } else { String::new() };
+                format!(
+                    "let mut {inside} = {first};\nwhile {inside} < {bound} && {further} {{\nsum = sum * 3 + w[{inside}];\n{inside} += {step};\n}}\nsum ^= {inside} as u64;\n{after}"
+                )
+            }
+        };
+        self.indexes.pop();
+        format!("for {name} in {range} {{\n{whole}}}")
     }
 
     /// Returns a loop that changes an index by a step in each round.
     fn stepping(&mut self, depth: usize) -> String {
         let (name, first, range, together) = (self.fresh("at"), self.index(1), self.range(), self.together());
-        let step = ["1", "1", "2", "j", "0", "(c & 1) as usize"][self.random.below(6)];
+        let step =
+            ["1", "1", "2", "j", "0", "(c & 1) as usize", "(w[j % 4] & 1) as usize", "sum.count_ones() as usize / 32"]
+                [self.random.below(8)];
         let change = match self.random.below(4) {
             0 => format!("{name} -= {step};\n"),
             1 => format!("{name} = {name} + {step};\n"),
@@ -163,13 +232,14 @@ impl Writer {
     }
 
     fn condition(&mut self) -> String {
-        match self.random.below(9) {
+        match self.random.below(10) {
             0 => format!("sum & {} == 0", 1 + self.random.below(3)),
             1 => format!("{} < {}", self.value(1), self.value(1)),
             2 => format!("i < 4 && {} != 3", self.value(1)),
             3 => format!("({}) < 4", self.index(1)),
             4 => format!("!(({}) > {})", self.index(1), self.index(1)),
             5 => format!("({}) > 0 || {} == 2", self.index(1), self.value(1)),
+            8 => ["j > 1", "j != 2 && c > d", "(d & 3) as usize == j"][self.random.below(3)].into(),
             6 => format!("(a & 7) as f64 * 0.3 + ({}) as f64 > 1.2", self.index(1)),
             7 => {
                 let index = self.indexes[self.random.below(self.indexes.len())].clone();
@@ -199,7 +269,7 @@ impl Writer {
             0 => format!("({other} + 1) % 4"),
             1 => format!("({other}) / 2"),
             2 => format!("({other} & 3)"),
-            3 => format!("({other}).min(3)"),
+            3 => format!("({other}).min({})", ["3", "w.len() - 1", "j + 1"][self.random.below(3)]),
             4 => format!("(({other}) * 3 - ({other})) / 2"),
             5 => format!("((w[{other}] & 3) as usize)"),
             6 => format!("({other} + j) % 4"),

@@ -246,6 +246,33 @@ static void compare_steps() {
     each(inclusive.step_by(every));
 }
 
+// A variable that changes by another step in each iteration.
+template <class Raw>
+static void compare_other_steps() {
+    with_range<Raw>([](detail::interval<Raw> steps, const std::vector<Raw>& some) {
+        const integer<Raw> first(bound<Raw>());
+        const auto rounds = range(i32(0), i32(static_cast<int>(below(20))));
+        const auto up = increased(first, steps, rounds), down = decreased(first, steps, rounds);
+        const auto at_most = increased_at_most(first, steps, rounds);
+        known += up.known + down.known + at_most.known;
+        auto more = first, less = first;
+        for ([[maybe_unused]] auto round : rounds) {
+            if (some.empty()) {
+                break;
+            }
+            const integer<Raw> step(some[below(some.size())]);
+            if (!holds(up, more.value) || !holds(down, less.value) || !holds(at_most, more.value)) {
+                fail_at("changed by steps", first.value, step.value);
+            }
+            more += step;
+            less -= step;
+            if (!holds(at_most, more.value)) {
+                fail_at("changed after steps", first.value, step.value);
+            }
+        }
+    });
+}
+
 // Indexes that differ by what the loop does not change.
 template <class Raw>
 static void compare_spreads() {
@@ -347,6 +374,55 @@ static void compare_whiles() {
     each(counting_through(first, end, step), [&](integer<Raw> i) { return i <= end; });
 }
 
+// Loops inside of another one, of which the values of some are looked at.
+template <class Raw>
+static void compare_inner() {
+    using number = integer<Raw>;
+    constexpr unsigned most = 40;
+    with_range<Raw>([](detail::interval<Raw> firsts, const std::vector<Raw>& some_firsts) {
+        with_range<Raw>([&](detail::interval<Raw> ends, const std::vector<Raw>& some_ends) {
+            const number step(static_cast<Raw>(below(4) == 0 ? bound<Raw>() : static_cast<Raw>(below(9)))), fixed(bound<Raw>());
+            const auto plain = values_below(firsts, ends), inclusive = values_through(firsts, ends);
+            const auto from_one = values_below(values_of(fixed), ends), to_one = values_through(firsts, fixed);
+            const auto counted = counted_below(firsts, ends, step), through = counted_through(firsts, ends, step);
+            const auto limited = min(anything_like(fixed), fixed);
+            known += plain.known + inclusive.known + from_one.known + to_one.known + counted.known + through.known + limited.known;
+            const auto check = [](const char* what, auto values, number x, Raw other) {
+                if (!holds(values, x.value)) {
+                    fail_at(what, x.value, other);
+                }
+            };
+            for (auto first : some_firsts) {
+                check("a limited value", limited, min(number(first), fixed), fixed.value);
+                for (auto end : some_ends) {
+                    unsigned count = 0;
+                    const auto each = [&](const char* what, auto values, auto range) {
+                        count = 0;
+                        for (auto value : range) {
+                            check(what, values, value, end);
+                            if (++count == most) {
+                                break;
+                            }
+                        }
+                    };
+                    each("a range", plain, range(number(first), number(end)));
+                    each("an inclusive range", inclusive, range_inclusive(number(first), number(end)));
+                    each("a range from one", from_one, range(fixed, number(end)));
+                    each("a range through one", to_one, range_inclusive(number(first), fixed));
+                    count = 0;
+                    for (auto i = number(first); i < number(end) && count < most; i += step, ++count) {
+                        check("a counter inside", counted, i, end);
+                    }
+                    count = 0;
+                    for (auto i = number(first); i <= number(end) && count < most; i += step, ++count) {
+                        check("a counter inside through its bound", through, i, end);
+                    }
+                }
+            }
+        });
+    });
+}
+
 int main() {
     for (int round = 0; round < 40000; ++round) {
         compare_spreads<int>();
@@ -364,6 +440,16 @@ int main() {
         compare_whiles<long long>();
         compare_whiles<unsigned long long>();
         compare_whiles<unsigned char>();
+        compare_other_steps<int>();
+        compare_other_steps<unsigned>();
+        compare_other_steps<unsigned long long>();
+        if (round % 4 == 0) {
+            compare_inner<int>();
+            compare_inner<unsigned>();
+            compare_inner<long long>();
+            compare_inner<unsigned long long>();
+            compare_inner<unsigned char>();
+        }
         compare_steps<int>();
         compare_steps<unsigned>();
         compare_steps<long long>();

@@ -55,6 +55,7 @@ mod lanes_as_indexes;
 mod lanes_in_loops;
 mod large_shared;
 mod layouts;
+mod left_early;
 mod literals;
 mod litmus;
 mod macro_made;
@@ -180,6 +181,7 @@ pub fn modules() -> Vec<Module> {
         failures::modules(),
         straight::modules(),
         deferred::modules(),
+        left_early::modules(),
         structs::modules(),
         swizzled_rows::modules(),
         struct_order::modules(),

@@ -34,11 +34,11 @@ fn a_sum_of_gathered_elements() {
     has(
         body,
         &[
-            "unsigned inside = covers(w, values_of(steps)) && covers(x, values_of(0));",
-            "if (inside) {",
+            "unsigned outside = !(covers(w, values_of(steps)) && covers(x, values_of(0)));",
+            "if (!outside) {",
             "for (auto i : unclamped(steps)) {",
-            "sum += x.get_unchecked(deferred(x, as<usize>(w.get_unchecked(i)), inside));",
-            "if (!inside) {",
+            "sum += x.get_unchecked(deferred(x, as<usize>(w.get_unchecked(i)), outside));",
+            "if (outside) {",
             "for (auto i : steps) {",
             "sum += x[as<usize>(w[i])];",
         ],
@@ -50,16 +50,16 @@ fn vectors_and_chains_of_indexes() {
     has(
         "let mut sum = 0.0f32; for i in 0..a { let v = x.load_vec::<2>(w[i] as usize * b); sum += v[0] * v[1]; }",
         &[
-            "unsigned inside = covers(w, values_of(steps)) && covers_vectors<2>(x, values_of(0));",
-            "const auto v = load_vec_unchecked<2>(x, deferred_vector<2>(x, as<usize>(w.get_unchecked(i)) * b, inside));",
+            "unsigned outside = !(covers(w, values_of(steps)) && covers_vectors<2>(x, values_of(0)));",
+            "const auto v = load_vec_unchecked<2>(x, deferred_vector<2>(x, as<usize>(w.get_unchecked(i)) * b, outside));",
         ],
     );
     has(
         "let mut sum = 0.0f32; for i in 0..a { let next = w[w[i] as usize] as usize; sum += x[next]; }",
         &[
-            "unsigned inside = covers(w, values_of(steps)) && covers(w, values_of(0)) && covers(x, values_of(0));",
-            "auto next = as<usize>(w.get_unchecked(deferred(w, as<usize>(w.get_unchecked(i)), inside)));",
-            "sum += x.get_unchecked(deferred(x, next, inside));",
+            "unsigned outside = !(covers(w, values_of(steps)) && covers(w, values_of(0)) && covers(x, values_of(0)));",
+            "auto next = as<usize>(w.get_unchecked(deferred(w, as<usize>(w.get_unchecked(i)), outside)));",
+            "sum += x.get_unchecked(deferred(x, next, outside));",
         ],
     );
 }
@@ -70,28 +70,28 @@ fn stores_are_made_once_and_while_all_is_well() {
         "for i in 0..a { m[i] = w[w[i] as usize] + 1; }",
         &[
             "const bool tested = covers(m, values_of(steps)) && covers(w, values_of(steps)) && covers(w, values_of(0));",
-            "unsigned inside = tested;",
-            "if (inside) {",
-            "auto value = w.get_unchecked(deferred(w, as<usize>(w.get_unchecked(i)), inside)) + 1;",
+            "unsigned outside = !tested;",
+            "if (!outside) {",
+            "auto value = w.get_unchecked(deferred(w, as<usize>(w.get_unchecked(i)), outside)) + 1;",
             "auto& value_2 = m.get_unchecked(i);",
-            "if (inside) {",
+            "if (!outside) {",
             "value_2 = value;",
-            "if (!inside) {",
+            "if (outside) {",
             "auto& value_4 = m[i];",
             "if (!tested) {",
             "value_4 = value_3;",
         ],
     );
     has(
-        "for i in 0..a { let inside = w[i] > 3; t[i / 8][i % 8] = if inside { w[w[i] as usize] } else { w[w[i] as usize / 2] }; m[i] = w[w[i] as usize * 2]; }",
-        &["auto& value_2 = t.get_unchecked(i / 8).get_unchecked(i % 8);", "if (inside_2) {", "value_2 = value;"],
+        "for i in 0..a { let outside = w[i] > 3; t[i / 8][i % 8] = if outside { w[w[i] as usize] } else { w[w[i] as usize / 2] }; m[i] = w[w[i] as usize * 2]; }",
+        &["auto& value_2 = t.get_unchecked(i / 8).get_unchecked(i % 8);", "if (!outside_2) {", "value_2 = value;"],
     );
     // An element that is stored to is found before the condition is looked at.
     has(
         "for i in 0..a { m[w[i] as usize] += 1; }",
         &[
-            "auto& value = m.get_unchecked(deferred(m, as<usize>(w.get_unchecked(i)), inside));",
-            "if (inside) {",
+            "auto& value = m.get_unchecked(deferred(m, as<usize>(w.get_unchecked(i)), outside));",
+            "if (!outside) {",
             "value += 1;",
         ],
     );
@@ -101,11 +101,11 @@ fn stores_are_made_once_and_while_all_is_well() {
 fn accesses_under_conditions() {
     has(
         "let mut sum = 0.0f32; for i in 0..a { sum += x[w[i] as usize]; if w[i] > 3 { sum += x[w[i] as usize - 3]; } }",
-        &["sum += x.get_unchecked(deferred(x, as<usize>(w.get_unchecked(i)) - 3, inside));"],
+        &["sum += x.get_unchecked(deferred(x, as<usize>(w.get_unchecked(i)) - 3, outside));"],
     );
     has(
         "let mut sum = 0.0f32; for i in 0..a { sum += x[w[i] as usize]; if i % 3 > 0 && x[i - 1] > sum { sum += 1.0; } }",
-        &["if (i % 3 > 0 && x.get_unchecked(deferred(x, i - 1, inside)) > sum) {"],
+        &["if (i % 3 > 0 && x.get_unchecked(deferred(x, i - 1, outside)) > sum) {"],
     );
     defers_none("let mut sum = 0.0f32; for i in 0..a { if w[i] > 3 { sum += x[w[i] as usize - 3]; } }");
     // The condition may be another one in the second run.
@@ -117,7 +117,9 @@ fn accesses_under_conditions() {
 fn loops_over_local_arrays() {
     has(
         "let mut sums = [0.0f32; 2]; for i in 0..a { let v = x.load_vec::<2>(w[i] as usize * 2); for c in 0..2 { sums[c] += v[c]; } }",
-        &["const auto v = load_vec_unchecked<2>(x, deferred_vector<2>(x, as<usize>(w.get_unchecked(i)) * 2, inside));"],
+        &[
+            "const auto v = load_vec_unchecked<2>(x, deferred_vector<2>(x, as<usize>(w.get_unchecked(i)) * 2, outside));",
+        ],
     );
     defers_none("let mut sums = [0; 2]; for i in 0..a { let v = w[w[i] as usize]; for c in 0..a { sums[c] += v; } }");
     defers_none("let mut sums = [0; 2]; for i in 0..a { let v = w[w[i] as usize]; sums[v as usize] += v; }");

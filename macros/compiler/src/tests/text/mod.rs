@@ -9,6 +9,7 @@ mod control;
 mod convergence;
 mod deferred;
 mod iterations;
+mod left_early;
 mod order;
 mod parts;
 mod ranges;

@@ -68,5 +68,13 @@ fn variables_that_change_in_some_iterations() {
     checks_all("let mut q = a; for i in 0..b { let fits = q < 9; q += 1; if fits { *r += m[q]; } }");
     checks_all("let mut at = b; for i in 0..a { if i > 3 { m[at] = 1; at += 1; } else { at += 2; } }");
     checks_all("let mut at = b; for i in 0..a { if i > 3 { for _ in 0..b { at += 1; } m[at] = 1; } }");
-    checks_all("let mut at = b; for i in 0..a { if i > 3 { m[at] = 1; at += i; } }");
+    // The steps before may be those of other conditions than the access.
+    hoists(
+        "let mut at = b; for i in 0..a { if i > 3 { m[at] = 1; at += i; } }",
+        "covers(m, increased_at_most(at, values_of(steps), steps))",
+    );
+    hoists(
+        "let mut at = b; for i in 0..a { if i < 3 { m[at] = 1; } at += i; }",
+        "covers(m, increased(at, values_of(steps), steps))",
+    );
 }

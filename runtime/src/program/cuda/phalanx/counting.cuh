@@ -56,4 +56,46 @@ __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::counting
     return {static_cast<Raw>(steps.low), step, static_cast<bits>(distance / step + 1)};
 }
 
+namespace detail {
+
+// Numbers from those of `first` to those of `last + beyond`, which differ by multiples of what `steps` do. If no last one is as large as a
+// first one, there are none.
+template <class Raw>
+__device__ __forceinline__ constexpr interval<Raw>
+from_to(interval<Raw> first, interval<Raw> last, long long beyond, unsigned long long steps, bool counts = true) {
+    const interval<Raw> low = first.exact(), high = last.exact();
+    const bool known = counts && low.known && high.known;
+    const bool none = low.none || high.none || known && high.high + beyond < low.low;
+    return {low.low, high.high + beyond, steps, known, none};
+}
+
+// The values of a counter. They are unknown if it could wrap.
+template <class Raw>
+__device__ __forceinline__ constexpr interval<Raw> counted(interval<Raw> first, interval<Raw> last, long long beyond, interval<Raw> step) {
+    const bool counts = step.known && step.steps == 0 && step.low > 0 && last.exact().high + beyond <= interval<Raw>::most() - step.low;
+    return from_to(first, last, beyond, first.exact().steps | static_cast<unsigned long long>(step.low), counts);
+}
+
+} // namespace detail
+
+// The values of the variable of a loop inside of another one, of which one or both ends have several values.
+template <class Raw, class Last>
+__device__ __forceinline__ constexpr detail::interval<Raw> values_through(detail::interval<Raw> first, Last last) {
+    return detail::from_to(first, detail::interval<Raw>(last), 0, 1);
+}
+template <class Raw, class End>
+__device__ __forceinline__ constexpr detail::interval<Raw> values_below(detail::interval<Raw> first, End end) {
+    return detail::from_to(first, detail::interval<Raw>(end), -1, 1);
+}
+
+// The values of the counter of a `while` loop inside of another one, where it is below its bound.
+template <class Raw, class Last, class Step>
+__device__ __forceinline__ constexpr detail::interval<Raw> counted_through(detail::interval<Raw> first, Last last, Step step) {
+    return detail::counted(first, detail::interval<Raw>(last), 0, detail::interval<Raw>(step));
+}
+template <class Raw, class End, class Step>
+__device__ __forceinline__ constexpr detail::interval<Raw> counted_below(detail::interval<Raw> first, End end, Step step) {
+    return detail::counted(first, detail::interval<Raw>(end), -1, detail::interval<Raw>(step));
+}
+
 } // namespace phalanx

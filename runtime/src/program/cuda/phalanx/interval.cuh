@@ -260,6 +260,15 @@ __device__ __forceinline__ constexpr detail::interval<unsigned long long> values
     return literal;
 }
 
+// The numbers of threads of a warp.
+__device__ __forceinline__ constexpr detail::interval<unsigned> threads_of_warp() { return {0, 32, 1, true}; }
+
+// All values of the type of one. They are not known, so that only what is limited by another value is.
+template <class Raw>
+__device__ __forceinline__ constexpr detail::interval<Raw> anything_like(integer<Raw>) {
+    return {detail::interval<Raw>::least(), detail::interval<Raw>::most(), 1, false};
+}
+
 // The elements of a local array of integers, or of a vector.
 template <template <class, unsigned long long> class Elements, class Raw, unsigned long long N>
 __device__ __forceinline__ constexpr detail::interval<Raw> values_in(const Elements<integer<Raw>, N>& elements) {

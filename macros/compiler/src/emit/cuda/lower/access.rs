@@ -150,8 +150,12 @@ pub(super) trait Region {
         }
     }
 
-    /// Returns the name of memory that is the same throughout the region.
+    /// Returns the name of memory that is the same throughout the region. Instead of a peer's array it is the block's own, which is as long.
     fn memory(&self, memory: &Expr) -> Option<CuExpr> {
+        let memory = match &memory.kind {
+            ExprKind::Op { op: Op::MapSharedRank(Memory::SharedArray), operands, .. } => operands.get(1)?,
+            _ => memory,
+        };
         match (&memory.kind, memory.result_kind) {
             (ExprKind::Local(local), Kind::Memory(_)) if self.keeps(*local) => {
                 Some(CuExpr::name(self.lower().names.local(*local)))

@@ -5,11 +5,16 @@
 //!   does. Their iterations wait for each other, so that the time of a load shows unless those of several iterations are in flight.
 //! - Loops in which threads meet and whose stages take turns (`k % 2`). With as many iterations as there are stages, the stage is a
 //!   constant in each, and so is what would be computed of it. The tests of accesses keep the compiler from seeing that.
+//! - Loops that read a peer's memory in each iteration, which takes several times as long as of the block's own: eight reads are in flight,
+//!   where the compiler has four.
 //! - Loops in which lanes load vectors, and their warp combines what it computes of them, as a warp does that takes a key or a row in each
 //!   iteration. The loads of an iteration wait for the shuffles of the one before. `hoist` prints them twice, too: with tests between them,
 //!   loads of several iterations do not come together.
 
+use super::access::{Access, AccessForm};
+use super::constant_loops::size;
 use super::nest::{Nest, is_collective};
+use super::peers::is_remote;
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::op::Op;
@@ -21,29 +26,49 @@ use crate::model::walk::{walk, walk_block};
 const LARGEST_RECURRENCE: u64 = 64;
 const RECURRENCE: u64 = 8;
 
+/// The largest body of a loop that reads a peer's memory, in expressions as they are written, and the number of its iterations that are taken
+/// at a time.
+const LARGEST_READ: u64 = 128;
+const READ: u64 = 8;
+
 /// The largest body of a loop in which a warp combines, in expressions that an iteration evaluates, and the number of its iterations that
 /// are taken at a time. A larger one takes several rows at once by itself.
 const LARGEST_COMBINATION: u64 = 250;
 const COMBINATION: u64 = 4;
 
-/// The largest body of a loop with stages, in expressions that an iteration evaluates.
-const LARGEST_STAGE: u64 = 200;
+/// The largest body of a loop with stages, in expressions that an iteration evaluates: with 32 rows of a grid each.
+const LARGEST_STAGE: u64 = 4000;
 
 /// The most iterations of a loop inside of a loop.
 const MOST_INNER: u64 = 8;
 
 /// Returns the number of iterations of a loop that are to be taken at a time.
 pub(super) fn ahead(nest: &Nest<'_>) -> Option<u64> {
-    // What to do with a constant number of iterations, the compiler knows.
+    if reads_peer(nest) && sizes(nest).is_some_and(|[written, all]| written == all && written <= LARGEST_READ) {
+        return Some(READ);
+    }
+    // What to do with another constant number of iterations, the compiler knows.
     if matches!(&nest.whole.kind, ExprKind::For { range, .. } if range.count().is_some()) {
         return None;
     }
-    let [written, all] = sizes(nest)?;
+    let (ExprKind::For { body, .. } | ExprKind::While { body, .. }) = &nest.whole.kind else { return None };
+    let is_stage = || nest.callees.is_empty() && size(body).is_some_and(|size| size <= LARGEST_STAGE);
+    if let Some(stages) = stages(nest).filter(|_| is_stage()) {
+        return Some(stages);
+    }
+    let [written, _] = sizes(nest)?;
     if written <= LARGEST_RECURRENCE && is_recurrence(nest) {
         return Some(RECURRENCE);
     }
-    let stages = stages(nest).filter(|_| all <= LARGEST_STAGE);
-    stages.or_else(|| is_combination(nest).then_some(COMBINATION))
+    is_combination(nest).then_some(COMBINATION)
+}
+
+/// Whether a loop reads an element of a peer's memory, or a vector, in each iteration.
+fn reads_peer(nest: &Nest<'_>) -> bool {
+    nest.accesses.iter().filter_map(|(_, access)| Access::of(access)).any(|access| {
+        let is_read = matches!(access.form, AccessForm::Element | AccessForm::LoadVec(_));
+        is_read && access.memory.memory().is_some_and(is_remote) && !nest.conditional.contains_key(&access.site)
+    })
 }
 
 /// Whether the lanes of a warp combine values in each iteration of a loop that loads vectors in each, and stores nothing.

@@ -38,7 +38,7 @@ fn keeps_an_array_in_registers(whole: &Expr, variable: LocalId) -> bool {
 }
 
 /// The number of expressions that a loop's body evaluates. `None` if it calls a function or has a loop whose length is not known.
-fn size(body: &Block) -> Option<u64> {
+pub(super) fn size(body: &Block) -> Option<u64> {
     let mut expressions = Vec::new();
     walk_block(body, &mut |expr| expressions.push(expr));
     let mut size = 0u64;

@@ -150,22 +150,12 @@ impl Lower<'_> {
                     self.leave();
                     return joins;
                 }
-                if self.searching_while(expr, self.unroll(*id)) {
-                    self.leave();
-                    return false;
+                if !self.searching_while(expr, self.unroll(*id)) {
+                    let whole = self.plain_while(self.unroll(*id), condition, body);
+                    self.out.push(whole);
                 }
-                let tests = self.tests(condition);
-                let (condition, before) = match &tests[..] {
-                    [Test { before, holds, bind }] if before.is_empty() && bind.is_empty() => match &**condition {
-                        Condition::Value(value) => (self.loop_condition(value), Vec::new()),
-                        Condition::Let { .. } | Condition::All(_) => (holds.clone(), Vec::new()),
-                    },
-                    // The tests need statements, which move into the loop.
-                    _ => (CuExpr::name("true"), tests.into_iter().flat_map(Test::or_break).collect()),
-                };
-                let body = self.loop_body(before, body);
-                self.out.push(CuStmt::While { unroll: self.unroll(*id), condition, body });
                 self.leave();
+                return false;
             }
             ExprKind::For { id, label, local, range, body } => {
                 let steps = self.range(range);
@@ -183,6 +173,21 @@ impl Lower<'_> {
             _ => {}
         }
         joins
+    }
+
+    /// Lowers a `while` loop as it is.
+    fn plain_while(&mut self, unroll: Option<Unroll>, condition: &Condition, body: &Block) -> CuStmt {
+        let tests = self.tests(condition);
+        let (condition, before) = match &tests[..] {
+            [Test { before, holds, bind }] if before.is_empty() && bind.is_empty() => match condition {
+                Condition::Value(value) => (self.loop_condition(value), Vec::new()),
+                Condition::Let { .. } | Condition::All(_) => (holds.clone(), Vec::new()),
+            },
+            // The tests need statements, which move into the loop.
+            _ => (CuExpr::name("true"), tests.into_iter().flat_map(Test::or_break).collect()),
+        };
+        let body = self.loop_body(before, body);
+        CuStmt::While { unroll, condition, body }
     }
 
     /// Lowers a loop over a range: twice if its checks can move to before it, once with a test of all of its iterations
@@ -209,6 +214,7 @@ impl Lower<'_> {
             deferred,
             unroll: ahead,
             counted: _,
+            is_left,
             is_of_slices,
             is_of_warp,
         }) = hoisted
@@ -231,25 +237,25 @@ impl Lower<'_> {
             return false;
         }
         let reported = deferred.map(|deferred| self.defer(&deferred, test.clone()));
-        let unchecked = self.unchecked_body(&accesses, body, is_of_warp);
+        let unchecked = self.without_checks(&accesses, is_of_warp, |lower| lower.loop_body(Vec::new(), body));
         let ahead = unroll.or(ahead);
         let unchecked = CuStmt::For { unroll: ahead, name: name.clone(), used, range: unclamped, body: unchecked };
         if let Some(reported) = &reported {
             self.end_deferral(reported);
         }
-        let checked = self.checked_body(body, is_of_warp);
+        let checked = self.with_checks(is_of_warp, |lower| lower.loop_body(Vec::new(), body));
         self.store_guard = None;
         let checked = CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body: checked };
         match reported {
             None => {
-                let rest = if is_of_slices { rest } else { &[] };
+                let rest = if is_of_slices && !is_left { rest } else { &[] };
                 self.choice(whole, rest, Choice { test, callees, unchecked, checked, is_of_warp })
             }
-            Some(Reported { inside, .. }) => {
-                let inside = CuExpr::name(&inside);
-                let is_out = inside.clone().not();
-                self.out.push(CuStmt::If { condition: inside, then: vec![unchecked], otherwise: Vec::new() });
-                self.out.push(CuStmt::If { condition: is_out, then: vec![checked], otherwise: Vec::new() });
+            Some(Reported { outside, .. }) => {
+                let outside = CuExpr::name(&outside);
+                let is_within = outside.clone().not();
+                self.out.push(CuStmt::If { condition: is_within, then: vec![unchecked], otherwise: Vec::new() });
+                self.out.push(CuStmt::If { condition: outside, then: vec![checked], otherwise: Vec::new() });
                 false
             }
         }
@@ -265,30 +271,32 @@ impl Lower<'_> {
         body: &Block,
         rest: &[Stmt],
     ) -> Option<bool> {
-        let Condition::Value(condition) = condition else { return None };
         let steps = self.names.free("steps");
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps, None) };
-        let Hoisted { test, accesses, form, callees, unroll: ahead, counted, is_of_slices, is_of_warp, .. } = hoisted?;
+        let Hoisted {
+            test, accesses, form, callees, unroll: ahead, counted, is_left, is_of_slices, is_of_warp, ..
+        } = hoisted?;
         let counted = counted?;
         let unroll = self.unroll(id);
         let steps = self.declare_constant(&steps, counted);
         if form != Form::Twice {
             self.declare_all_within(agreed(test, is_of_warp), accesses, is_of_warp);
-            let condition = self.loop_condition(condition);
-            let body = self.loop_body(Vec::new(), body);
-            self.out.push(CuStmt::While { unroll: unroll.or(ahead), condition, body });
+            let whole = self.plain_while(unroll.or(ahead), condition, body);
+            self.out.push(whole);
             return Some(false);
         }
-        let unchecked = self.unchecked_body(&accesses, body, is_of_warp);
-        let counts = CuExpr::call("is_counting", vec![CuExpr::name(&steps)]);
-        let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
-        let name = self.names.fresh("i");
         let ahead = unroll.or(ahead);
-        let unchecked = CuStmt::For { unroll: ahead, name, used: false, range, body: unchecked };
-        let condition = self.loop_condition(condition);
-        let checked = self.checked_body(body, is_of_warp);
-        let checked = CuStmt::While { unroll, condition, body: checked };
-        let rest = if is_of_slices { rest } else { &[] };
+        let unchecked = self.without_checks(&accesses, is_of_warp, |lower| {
+            if is_left {
+                return lower.plain_while(ahead, condition, body);
+            }
+            let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
+            let name = lower.names.fresh("i");
+            CuStmt::For { unroll: ahead, name, used: false, range, body: lower.loop_body(Vec::new(), body) }
+        });
+        let checked = self.with_checks(is_of_warp, |lower| lower.plain_while(unroll, condition, body));
+        let counts = CuExpr::call("is_counting", vec![CuExpr::name(&steps)]);
+        let rest = if is_of_slices && !is_left { rest } else { &[] };
         Some(self.choice(whole, rest, Choice { test: counts.and(test), callees, unchecked, checked, is_of_warp }))
     }
 
@@ -318,22 +326,27 @@ impl Lower<'_> {
         joins
     }
 
-    /// Lowers the body of a loop that is printed twice, without the checks of these accesses.
-    pub(super) fn unchecked_body(&mut self, accesses: &[SiteId], body: &Block, is_of_warp: bool) -> Vec<CuStmt> {
+    /// Lowers what is printed twice without the checks of these accesses.
+    pub(super) fn without_checks<R>(
+        &mut self,
+        accesses: &[SiteId],
+        is_of_warp: bool,
+        lower: impl FnOnce(&mut Self) -> R,
+    ) -> R {
         self.unchecked.extend(accesses);
-        let statements = self.apart(!is_of_warp, |lower| lower.loop_body(Vec::new(), body));
+        let lowered = self.apart(!is_of_warp, lower);
         accesses.iter().for_each(|site| {
             self.unchecked.remove(site);
         });
-        statements
+        lowered
     }
 
-    /// Lowers the body of a loop that is printed twice, with all checks.
-    pub(super) fn checked_body(&mut self, body: &Block, is_of_warp: bool) -> Vec<CuStmt> {
+    /// Lowers what is printed twice with all checks.
+    pub(super) fn with_checks<R>(&mut self, is_of_warp: bool, lower: impl FnOnce(&mut Self) -> R) -> R {
         self.checks_all = true;
-        let statements = self.apart(!is_of_warp, |lower| lower.loop_body(Vec::new(), body));
+        let lowered = self.apart(!is_of_warp, lower);
         self.checks_all = false;
-        statements
+        lowered
     }
 
     /// Declares a variable of this name or a similar one, and returns its name.
@@ -378,7 +391,7 @@ impl Lower<'_> {
         }
     }
 
-    fn loop_body(&mut self, before: Vec<CuStmt>, body: &Block) -> Vec<CuStmt> {
+    pub(super) fn loop_body(&mut self, before: Vec<CuStmt>, body: &Block) -> Vec<CuStmt> {
         let ((), mut statements) = self.nested(|lower| {
             lower.out.extend(before);
             lower.block_into(body, &Dest::Discard);

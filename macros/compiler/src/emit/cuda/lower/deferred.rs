@@ -1,5 +1,5 @@
 //! Accesses whose index no test before a loop knows, because it comes from memory: `x[columns[e]]`. An exit at each of them
-//! keeps the loads of a loop one behind the other. Where it cannot be observed, the loop goes on with the first element in place
+//! keeps the loads of a loop one behind the other. Where it cannot be observed, the loop goes on with another element in place
 //! of the one that is out of bounds, and notes it; after the loop, the loop with checks runs again, and reports the access.
 //!
 //! It cannot be observed, and the second run finds the same access, if the loop only loads, computes and stores, if nothing else
@@ -28,8 +28,8 @@ pub(super) struct Deferred<'e> {
 
 /// The variables of a loop that reports accesses after its end.
 pub(super) struct Reported {
-    /// Whether all accesses were within bounds.
-    pub(super) inside: String,
+    /// Whether an access was out of bounds.
+    pub(super) outside: String,
     /// Whether the loop without checks ran, if it stores to memory.
     pub(super) tested: Option<String>,
 }
@@ -46,12 +46,12 @@ impl Lower<'_> {
             }
             None => test,
         };
-        let inside = self.names.fresh("inside");
-        self.out.push(CuStmt::Declare { ty: vec!["unsigned".into()], name: inside.clone(), init: Some(test) });
-        self.store_guard = Some(CuExpr::name(&inside));
+        let outside = self.names.fresh("outside");
+        self.out.push(CuStmt::Declare { ty: vec!["unsigned".into()], name: outside.clone(), init: Some(test.not()) });
+        self.store_guard = Some(CuExpr::name(&outside).not());
         let accesses = deferred.accesses.iter().map(|access| access.site);
-        self.deferred = accesses.map(|site| (site, inside.clone())).collect();
-        Reported { inside, tested }
+        self.deferred = accesses.map(|site| (site, outside.clone())).collect();
+        Reported { outside, tested }
     }
 
     /// Lowers from here on the loop that reports them. What ran before has made its stores.
@@ -84,7 +84,8 @@ pub(super) fn deferred<'e>(
             continue;
         }
         // What keeps its check would fail before an access that is reported later.
-        let is_whole = row(access.memory).is_none() && region.memory(access.memory).is_some();
+        let is_named = matches!(access.memory.kind, ExprKind::Local(_));
+        let is_whole = is_named && row(access.memory).is_none() && region.memory(access.memory).is_some();
         if !is_whole || !matches!(access.form, AccessForm::Element | AccessForm::LoadVec(_)) {
             return None;
         }

@@ -89,6 +89,13 @@ pub(super) fn limits<'e>(guards: &[Guard<'e>], region: &impl Limitable<'e>) -> O
                     add(condition, holds, region, &mut limits)?;
                 }
             }
+            // An exit says of most indexes nothing.
+            Guard::Stays(condition, holds) => {
+                let mut of_exit = Vec::new();
+                if add(condition, holds, region, &mut of_exit).is_some() {
+                    limits.extend(of_exit);
+                }
+            }
             Guard::Unknown => return None,
         }
     }

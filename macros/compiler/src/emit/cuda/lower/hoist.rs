@@ -16,12 +16,12 @@ use super::deferred::{Deferred, deferred};
 use super::intervals::Values;
 use super::loop_tests::{Shifted, Test, Tests};
 use super::nest::{Form, Nest};
+use super::strided_loops::is_strided;
 
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::template;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
-use crate::model::range::Range;
 use crate::model::{LocalId, SiteId, SlotId, Unroll};
 
 /// The test before a loop, and what it shows.
@@ -40,6 +40,8 @@ pub(super) struct Hoisted<'e> {
     pub(super) unroll: Option<Unroll>,
     /// The values of the counter of a `while`.
     pub(super) counted: Option<CuExpr>,
+    /// Whether the loop may be left before its end.
+    pub(super) is_left: bool,
     /// Whether the test is about the length of a slice. One of arrays, the compiler of CUDA C++ often decides.
     pub(super) is_of_slices: bool,
     /// Whether all threads of a warp come to the loop together, so that the test is to be one of all of them.
@@ -55,7 +57,6 @@ impl Lower<'_> {
     {
         let nest = Nest::of(whole, self.closures)?;
         let variable = nest.variable;
-        let loops: Vec<(LocalId, &Range)> = nest.loops.iter().map(|(local, range)| (*local, *range)).collect();
         // The tests of a round's vectors keep the assembler from moving their loads to where each is used, so that all are in flight.
         let loads_vectors = nest
             .accesses
@@ -74,13 +75,9 @@ impl Lower<'_> {
         };
         if let Some(variable) = variable {
             let of_steps = || CuExpr::call("values_of", vec![CuExpr::name(steps)]);
-            known.insert(variable, values.map_or_else(of_steps, CuExpr::name));
+            known.insert(variable, values.map_or_else(of_steps, CuExpr::name), Vec::new());
         }
-        for (local, range) in loops {
-            if let Some(range) = known.inner_range(range) {
-                known.insert(local, CuExpr::call("values_of", vec![range]));
-            }
-        }
+        known.insert_inner();
         let mut tests = Tests::default();
         let mut accesses = Vec::new();
         let mut conditional = Vec::new();
@@ -92,7 +89,7 @@ impl Lower<'_> {
             }
             if known.nest.conditional.contains_key(&site) {
                 let Some(guarded) = known.guarded_tests(access, statement, site) else {
-                    conditional.push((site, of_access));
+                    conditional.push((site, Access::of(access).is_some_and(|of| of.is_constant()), of_access));
                     continue;
                 };
                 of_access = guarded;
@@ -108,13 +105,18 @@ impl Lower<'_> {
                 is_of_slices |= Access::of(access).is_some_and(|of| !of.is_of_array());
             }
         }
-        // What an access that happens in each iteration needs anyway.
-        accesses.extend(
-            conditional.iter().filter(|(_, of)| of.iter().all(|test| tests.contains(test))).map(|(site, _)| *site),
-        );
+        // What an access that happens in each iteration needs anyway, or the compiler of CUDA C++ decides.
+        for (site, is_constant, of_access) in conditional {
+            if of_access.iter().all(|test| is_constant || tests.contains(test))
+                && of_access.into_iter().all(|test| tests.add(None, test))
+            {
+                accesses.push(site);
+            }
+        }
         let is_known =
             |expr, site| accesses.contains(&site) || known.lower.unchecked.contains(&site) || is_plain(whole, expr);
-        let unroll = ahead(&known.nest).map(Unroll::Ahead);
+        let is_strided = is_strided(known.lower.function, whole);
+        let unroll = ahead(&known.nest).map(Unroll::Ahead).or(is_strided.then_some(Unroll::Fully));
         let deferred = deferred(&known, &known.nest, is_known);
         // The first element takes the place of others.
         let first = |access: &Access<'_>| {
@@ -125,14 +127,15 @@ impl Lower<'_> {
                 }
             };
             let values = Shifted::of(CuExpr::call("values_of", vec![CuExpr::name("0")]));
-            Some(Test { callee, memory: Some(known.memory(access.memory)?), values })
+            Some(Test { callee, memory: Some(known.memory(access.memory)?), values, condition: None })
         };
         for test in deferred.iter().flat_map(|deferred| &deferred.accesses).filter_map(first) {
             tests.require(test);
         }
+        let is_left = known.nest.is_left;
         let is_of_warp = deferred.is_none() && self.is_loop_of_warp(whole);
         let test = tests.conjunction()?;
-        Some(Hoisted { test, accesses, form, callees, deferred, unroll, counted, is_of_slices, is_of_warp })
+        Some(Hoisted { test, accesses, form, callees, deferred, unroll, counted, is_left, is_of_slices, is_of_warp })
     }
 }
 

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lower;
 use super::access::{Access, AccessForm, LARGEST_INDEX, Region, row};
-use super::counter::Counter;
-use super::guards::{Limit, Limitable, Relation, limits};
+use super::counter::{Counter, InnerCounter};
+use super::guards::{Limit, Limitable, Relation};
 use super::loop_tests::{Distance, Shifted, Test, displacement};
 use super::nest::Nest;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
@@ -17,7 +17,6 @@ use crate::emit::cuda::signature::{cast, template};
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::kind::Kind;
 use crate::model::place::may_write;
-use crate::model::range::{Adaptor, Range};
 use crate::model::ty::{TypeShape, ValueType};
 use crate::model::walk::walk;
 use crate::model::{LocalId, SiteId};
@@ -48,7 +47,7 @@ impl Source {
 }
 
 impl Value {
-    fn interval(self) -> CuExpr {
+    pub(super) fn interval(self) -> CuExpr {
         match self {
             Value::Fixed(value) => CuExpr::call("values_of", vec![value]),
             Value::Varying(values, _) => values.text(),
@@ -66,14 +65,14 @@ impl Value {
         Value::Varying(Shifted::of(values), sources)
     }
 
-    fn sources(&self) -> Vec<Source> {
+    pub(super) fn sources(&self) -> Vec<Source> {
         match self {
             Value::Fixed(_) => Vec::new(),
             Value::Varying(_, sources) => sources.clone(),
         }
     }
 
-    fn text(self) -> CuExpr {
+    pub(super) fn text(self) -> CuExpr {
         match self {
             Value::Fixed(text) => text,
             Value::Varying(values, _) => values.text(),
@@ -87,34 +86,37 @@ pub(super) struct Values<'l, 'f, 'e> {
     pub(super) nest: Nest<'e>,
     /// The range of the outer loop.
     pub(super) steps: CuExpr,
-    /// The intervals of the variables of the loops.
-    intervals: BTreeMap<LocalId, CuExpr>,
-    guarded: Guarded<'e>,
+    /// The intervals of the variables of the loops, and what they depend on.
+    intervals: BTreeMap<LocalId, (CuExpr, Vec<Source>)>,
+    /// The access whose index is computed.
+    site: Option<SiteId>,
+    pub(super) guarded: Guarded<'e>,
     /// The statement of the body with the access whose conditions are looked at.
-    statement: usize,
+    pub(super) statement: usize,
 }
 
 /// What the conditions before the access say whose index is computed.
 #[derive(Default)]
-struct Guarded<'e> {
-    limits: Vec<Limit<'e>>,
+pub(super) struct Guarded<'e> {
+    pub(super) limits: Vec<Limit<'e>>,
     /// The variables whose limits count in the index.
-    used: BTreeSet<LocalId>,
+    pub(super) used: BTreeSet<LocalId>,
     /// Whether the access is a vector's, whose test needs to know of what the thread's own values are multiples.
-    has_lanes: bool,
+    pub(super) has_lanes: bool,
     /// Whether the index is computed of a value that the kernel computes before the loop. It may depend on a limited variable.
-    depends: bool,
+    pub(super) depends: bool,
 }
 
 impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     pub(super) fn new(lower: &'l mut Lower<'f>, nest: Nest<'e>, steps: CuExpr) -> Self {
-        Values { lower, nest, steps, intervals: BTreeMap::new(), guarded: Guarded::default(), statement: 0 }
+        Values { lower, nest, steps, intervals: BTreeMap::new(), site: None, guarded: Guarded::default(), statement: 0 }
     }
 
-    pub(super) fn insert(&mut self, local: LocalId, values: CuExpr) {
+    pub(super) fn insert(&mut self, local: LocalId, values: CuExpr, mut sources: Vec<Source>) {
         let is_counter = self.nest.variable == Some(local) && !self.nest.declared.contains(&local);
-        if is_counter || !self.is_assigned(local) {
-            self.intervals.insert(local, values);
+        if is_counter || !self.is_assigned(local) || self.nest.counters.contains_key(&local) {
+            sources.push(Source { variable: local, divisions: Vec::new() });
+            self.intervals.insert(local, (values, sources));
         }
     }
 
@@ -128,48 +130,10 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         Some(CuExpr::call(if counter.inclusive { "counting_through" } else { "counting" }, arguments))
     }
 
-    /// Returns the range of an inner loop, if it can be evaluated before the outer one.
-    pub(super) fn inner_range(&mut self, range: &Range) -> Option<CuExpr> {
-        let ends = vec![self.fixed(&range.start)?, self.fixed(&range.end)?];
-        let whole = CuExpr::call(if range.inclusive { "range_inclusive" } else { "range" }, ends);
-        match (range.inclusive, &range.adaptors[..]) {
-            (_, []) => Some(whole),
-            (false, [Adaptor::StepBy(step, _)]) => {
-                // A step of zero fails where it is evaluated, and not here.
-                let is_literal = step.integer().is_some_and(|step| step > 0);
-                let name = if is_literal { "step_by" } else { "stepped" };
-                let arguments = vec![self.fixed(step)?];
-                Some(CuExpr::Method { base: Box::new(whole), name, arguments, site: None })
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the tests of an access that is made under conditions, if they are comparisons that limit the index, or that it does not
-    /// depend on. Where they are not understood, a test might fail for threads that do not make the access.
-    pub(super) fn guarded_tests(&mut self, access: &'e Expr, statement: usize, site: SiteId) -> Option<Vec<Test>> {
-        let limited = self.limited_tests(access, statement, site);
-        // A variable that counts what is kept is mostly limited by no comparison.
-        if limited.is_none() && self.counts_some(access) {
-            return self.tests(access, statement).map(|(_, tests)| tests);
-        }
-        limited
-    }
-
-    fn limited_tests(&mut self, access: &'e Expr, statement: usize, site: SiteId) -> Option<Vec<Test>> {
-        self.statement = statement;
-        let limits = limits(self.nest.conditional.get(&site)?, self)?;
-        let has_lanes = Access::of(access)?.lanes(self).is_some();
-        self.guarded = Guarded { limits, has_lanes, ..Guarded::default() };
-        let tests = self.tests(access, statement);
-        let guarded = std::mem::take(&mut self.guarded);
-        let is_limited = guarded.limits.iter().all(|limit| guarded.used.contains(&limit.variable));
-        tests.filter(|_| is_limited || !guarded.depends).map(|(_, tests)| tests)
-    }
-
     /// Returns the site of an access in a statement of the body, and the tests that it is within bounds.
     pub(super) fn tests(&mut self, access: &'e Expr, statement: usize) -> Option<(SiteId, Vec<Test>)> {
         let mut access = Access::of(access)?;
+        self.site = Some(access.site);
         if let Some(row) = self.row_of(access.memory) {
             access.memory = row;
         }
@@ -195,7 +159,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                         values.converted("covers")
                     }
                 };
-                return Some(Test { callee, memory, values });
+                return Some(Test { callee, memory, values, condition: None });
             }
             (None, Some(rows)) => (self.of_rows("covers_row", rows)?, None),
             (Some(lanes), rows) => {
@@ -203,7 +167,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 (template(name, lanes?), Some(self.memory(rows.unwrap_or(access.memory))?))
             }
         };
-        Some(Test { callee, memory, values })
+        Some(Test { callee, memory, values, condition: None })
     }
 
     /// Returns the tests of the first and the last element of a range, if the syntax shows that it does not end before it starts: of
@@ -218,13 +182,18 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         let distance = end.distance_from(&start)?;
         let mut tests = vec![self.test(access, start)?, last];
         if let Distance::Length(length) = distance {
-            tests.push(Test { callee: vec!["is_natural".into()], memory: None, values: Shifted::of(length) });
+            tests.push(Test {
+                callee: vec!["is_natural".into()],
+                memory: None,
+                values: Shifted::of(length),
+                condition: None,
+            });
         }
         Some(tests)
     }
 
     /// Returns the values of an index.
-    fn index(&mut self, index: &Expr, statement: usize) -> Option<Value> {
+    pub(super) fn index(&mut self, index: &Expr, statement: usize) -> Option<Value> {
         self.interval(index, statement, &mut LARGEST_INDEX.clone())
     }
 
@@ -237,11 +206,14 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
 
     /// Returns the values of a variable that the loop or its body declares, or changes in each iteration.
     fn variable(&mut self, local: LocalId, statement: usize, left: &mut usize) -> Option<Value> {
-        if let Some(values) = self.intervals.get(&local) {
-            return Some(Value::varying(values.clone(), vec![Source { variable: local, divisions: Vec::new() }]));
+        if let Some((values, sources)) = self.intervals.get(&local) {
+            // Elsewhere, the counter of an inner loop may be at its bound.
+            let is_below = |inner: &InnerCounter<'_>| self.site.is_some_and(|site| inner.sites.contains(&site));
+            let is_valid = self.nest.counters.get(&local).is_none_or(is_below);
+            return is_valid.then(|| Value::varying(values.clone(), sources.clone()));
         }
         if self.is_assigned(local) {
-            return self.induction(local, statement);
+            return self.induction(local, statement, left);
         }
         let (statement, init) = *self.nest.lets.get(&local)?;
         self.interval(init, statement, left)
@@ -310,7 +282,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
 
     /// Returns the values of an expression in a statement of the loop's body, by arithmetic on those of its variables, if
     /// each variable occurs once.
-    fn interval(&mut self, expr: &Expr, statement: usize, left: &mut usize) -> Option<Value> {
+    pub(super) fn interval(&mut self, expr: &Expr, statement: usize, left: &mut usize) -> Option<Value> {
         *left = left.checked_sub(1)?;
         if !self.has_limits(expr)
             && let Some(value) = self.fixed(expr)
@@ -344,8 +316,12 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
             }
             ExprKind::Method { method, operands, .. } if method.bounds() => {
                 let [first, second] = &operands[..] else { return None };
-                let first = self.interval(first, statement, left)?;
-                let second = self.interval(second, statement, left)?;
+                let [first, second] = match [first, second].map(|operand| self.interval(operand, statement, left)) {
+                    [Some(first), Some(second)] => [first, second],
+                    [None, Some(bound)] => [self.anything_like(&bound, second)?, bound],
+                    [Some(bound), None] => [self.anything_like(&bound, first)?, bound],
+                    [None, None] => return None,
+                };
                 let (mut sources, others) = (first.sources(), second.sources());
                 if are_together(&sources, &others) {
                     return None;
@@ -354,6 +330,10 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 // The receiver says of what type they are.
                 let arguments = vec![first.interval(), second.text()];
                 Some(Value::varying(CuExpr::call(method.name, arguments), sources))
+            }
+            ExprKind::Method { method, operands, .. } if method.name == "count_ones" => {
+                let is_mask = operands.first().is_some_and(|operand| self.is_mask(operand));
+                is_mask.then(|| Value::varying(CuExpr::call("threads_of_warp", Vec::new()), Vec::new()))
             }
             // It fails where the bounds have no value between them, and the access is not made.
             ExprKind::Method { method, operands, .. } if method.name == "clamp" => {
@@ -411,6 +391,14 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
             }
             _ => None,
         }
+    }
+
+    /// Returns all values of the type of a bound: what is not understood, as what memory has, is within bounds where another value limits it.
+    fn anything_like(&self, bound: &Value, text: &Expr) -> Option<Value> {
+        let Value::Fixed(bound) = bound else { return None };
+        // The compiler of CUDA C++ sees what a literal limits.
+        let is_limit = text.integer().is_none() && self.lower.integers.contains(text);
+        is_limit.then(|| Value::varying(CuExpr::call("anything_like", vec![bound.clone()]), Vec::new()))
     }
 
     fn is_assigned(&self, local: LocalId) -> bool {

@@ -108,6 +108,8 @@ pub(super) struct Test {
     pub(super) callee: Vec<Fragment>,
     pub(super) memory: Option<CuExpr>,
     pub(super) values: Shifted,
+    /// What the loop does not change, and without which it does not make the access.
+    pub(super) condition: Option<CuExpr>,
 }
 
 impl Test {
@@ -134,7 +136,10 @@ impl Tests {
         let is_alike = |group: &&mut (Option<String>, Vec<Test>)| {
             group.0 == all_within
                 && group.1.first().is_some_and(|first| {
-                    first.callee == test.callee && first.memory == test.memory && first.values.base == test.values.base
+                    first.callee == test.callee
+                        && first.memory == test.memory
+                        && first.values.base == test.values.base
+                        && first.condition == test.condition
                 })
         };
         let is_full = self.groups.len() == MOST_TESTS;
@@ -155,7 +160,8 @@ impl Tests {
     }
 
     pub(super) fn contains(&self, test: &Test) -> bool {
-        self.groups.iter().flat_map(|(_, group)| group).any(|known| known == test)
+        let holds_always = Test { condition: None, ..test.clone() };
+        self.groups.iter().flat_map(|(_, group)| group).any(|known| known == test || *known == holds_always)
     }
 
     /// Returns the conjunction of the tests, of which those with a variable hold if the variable is true.
@@ -170,7 +176,10 @@ impl Tests {
                     CuExpr::call("spread_by", [first.values.base.clone()].into_iter().chain(shifts).collect())
                 }
             };
-            let test = first.text(values);
+            let test = match &first.condition {
+                Some(condition) => condition.clone().not().or(first.text(values)),
+                None => first.text(values),
+            };
             let known = by_variable.remove(&all_within);
             by_variable.insert(all_within, known.into_iter().fold(test, |test, known| known.and(test)));
         }

@@ -5,20 +5,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::counter::Counter;
+use super::counter::{Counter, InnerCounter, site};
 use super::induction::Induction;
 use crate::model::copy::CopyOp;
 use crate::model::effect::effect;
-use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, StmtKind};
+use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::group::Group;
 use crate::model::op::{Op, Part};
 use crate::model::pattern::{Pattern, PatternKind};
-use crate::model::place::local_of;
+use crate::model::place::{local_of, writes};
 use crate::model::range::Range;
 use crate::model::ty::ValueType;
 use crate::model::walk::{Node, block_nodes, nodes, statement_nodes, walk, walk_block};
-use crate::model::{Function, LocalId, LoopId, SiteId, SlotId};
+use crate::model::{Function, LocalId, SiteId, SlotId};
 
 /// The largest body that is printed twice, in expressions.
 const LARGEST_BODY: usize = 200;
@@ -66,6 +66,8 @@ pub(super) enum Form {
 pub(super) enum Guard<'e> {
     /// The expression has this value.
     Is(&'e Expr, bool),
+    /// The same, where the loop is left otherwise. It is no reason to expect that the access is not made.
+    Stays(&'e Expr, bool),
     /// It is none of an expression, or not understood.
     Unknown,
 }
@@ -97,28 +99,32 @@ pub(super) struct Nest<'e> {
     pub(super) inductions: BTreeMap<LocalId, Induction<'e>>,
     /// The number of the statement that is looked at.
     statement: usize,
-    /// The loops inside, by their variables.
-    pub(super) loops: BTreeMap<LocalId, &'e Range>,
+    /// The loops inside, by their variables, each with the number of the statement that it is in.
+    pub(super) loops: BTreeMap<LocalId, (usize, &'e Range)>,
+    /// The `while` loops inside that count, by their counters.
+    pub(super) counters: BTreeMap<LocalId, InnerCounter<'e>>,
     /// The slots of the functions that are called.
     pub(super) callees: Vec<SlotId>,
     /// The variables of which a method is called.
     pub(super) receivers: BTreeSet<LocalId>,
     /// All variables that are declared inside.
     pub(super) declared: BTreeSet<LocalId>,
-    /// The number of `continue`s, and of those whose conditions guard what follows them.
-    continues: usize,
+    /// The number of jumps, and of those whose conditions guard what follows them.
+    jumps: usize,
     skips: usize,
+    /// Whether the loop, or one inside of it, may be left before its end.
+    pub(super) is_left: bool,
 }
 
 impl<'e> Nest<'e> {
     /// Returns the loop, unless there can be no test before it.
     pub(super) fn of(whole: &'e Expr, closures: &'e Closures<'e>) -> Option<Nest<'e>> {
-        let (variable, own, id, body) = if let ExprKind::For { id, local, body, .. } = &whole.kind {
-            (*local, *local, Some(*id), body)
+        let (variable, own, body, counter) = if let ExprKind::For { local, body, .. } = &whole.kind {
+            (*local, *local, body, None)
         } else {
-            // A `continue` would skip the step of its counter.
             let ExprKind::While { body, .. } = &whole.kind else { return None };
-            (Some(Counter::of(whole)?.local), None, None, body)
+            let counter = Counter::of(whole)?;
+            (Some(counter.local), None, body, Some(counter))
         };
         let mut nest = Nest {
             whole,
@@ -131,13 +137,15 @@ impl<'e> Nest<'e> {
             inductions: BTreeMap::new(),
             statement: 0,
             loops: BTreeMap::new(),
+            counters: BTreeMap::new(),
             callees: Vec::new(),
             receivers: BTreeSet::new(),
             declared: own.into_iter().collect(),
-            continues: 0,
+            jumps: 0,
             skips: 0,
+            is_left: counter.as_ref().is_some_and(|counter| !counter.is_only_condition()),
         };
-        id.iter().for_each(|id| nest.skip(*id, body));
+        nest.skip(whole, body);
         let mut size = 0;
         let mut add = |nest: &mut Nest<'e>, node| match node {
             Node::Statement(statement) => match &statement.kind {
@@ -158,6 +166,11 @@ impl<'e> Nest<'e> {
                 nest.form = nest.form.min(nest.add(expr));
             }
         };
+        if let Some(counter) = &counter {
+            let parts = counter.before.iter().chain(&counter.after);
+            parts.for_each(|part| nodes(part, &mut |node| add(&mut nest, node)));
+            nest.guard_by_conditions(counter, body);
+        }
         for statement in &body.statements {
             nest.inductions.extend(Induction::all_of(statement, nest.statement));
             statement_nodes(statement, &mut |node| add(&mut nest, node));
@@ -170,11 +183,11 @@ impl<'e> Nest<'e> {
         if size > LARGEST_BODY {
             nest.form = nest.form.min(Form::Once);
         }
-        if nest.continues != nest.skips {
+        if nest.jumps != nest.skips {
             nest.form = Form::Untested;
         }
         // A statement that is skipped changes nothing.
-        if nest.continues != 0 {
+        if nest.jumps != 0 {
             nest.inductions.clear();
         }
         (nest.form > Form::Untested).then_some(nest)
@@ -202,10 +215,10 @@ impl<'e> Nest<'e> {
             }
             ExprKind::Op { op, .. } if is_collective(*op) => Form::Once,
             ExprKind::Op { .. } => Form::Twice,
-            ExprKind::For { id, local, range, body, .. } => {
-                self.skip(*id, body);
+            ExprKind::For { local, range, body, .. } => {
+                self.skip(expr, body);
                 self.declared.extend(local);
-                self.loops.extend(local.map(|local| (local, &**range)));
+                self.loops.extend(local.map(|local| (local, (self.statement, &**range))));
                 Form::Twice
             }
             ExprKind::If { condition, then, otherwise, .. } => {
@@ -227,7 +240,8 @@ impl<'e> Nest<'e> {
                 Form::Twice
             }
             ExprKind::Binary { op, left, right, .. } => {
-                if op.short_circuits() {
+                let is_of_counter = self.counters.values().any(|inner| inner.counter.joins(expr));
+                if op.short_circuits() && !is_of_counter {
                     self.add_conditional(right, &[Guard::Is(left, *op == BinaryOp::And)]);
                 }
                 Form::Twice
@@ -250,18 +264,27 @@ impl<'e> Nest<'e> {
                 Form::Once
             }
             ExprKind::While { condition, body, .. } => {
+                self.skip(expr, body);
+                if let Some(counter) = Counter::of(expr)
+                    && let Some(init) = self.lets.get(&counter.local).copied()
+                    && writes(self.whole, counter.local) == 1
+                {
+                    self.is_left |= !counter.is_only_condition();
+                    self.guard_by_conditions(&counter, body);
+                    let inner = InnerCounter::new(counter, self.statement, init, body);
+                    self.counters.insert(inner.counter.local, inner);
+                    return Form::Twice;
+                }
                 self.bind(condition);
                 walk_block(body, &mut |inner| self.guard(inner, &[Guard::Unknown]));
                 Form::Once
             }
             ExprKind::Print(_) => Form::Once,
-            ExprKind::Continue { .. } => {
-                self.continues += 1;
+            ExprKind::Continue { .. } | ExprKind::Break { .. } | ExprKind::Return { .. } => {
+                self.jumps += 1;
                 Form::Twice
             }
-            ExprKind::Closure { .. } | ExprKind::Cuda(_) | ExprKind::Break { .. } | ExprKind::Return { .. } => {
-                Form::Untested
-            }
+            ExprKind::Closure { .. } | ExprKind::Cuda(_) => Form::Untested,
             ExprKind::Error
             | ExprKind::Int { .. }
             | ExprKind::Float { .. }
@@ -297,28 +320,49 @@ impl<'e> Nest<'e> {
         }
     }
 
-    /// Notes that what follows `if condition { continue; }` in a loop's body is made under the opposite of the condition.
-    fn skip(&mut self, id: LoopId, body: &'e Block) {
+    /// Notes that what follows `if condition { continue; }` in a loop's body is made under the opposite of the condition, and what
+    /// follows `if condition { break; }`, too.
+    fn skip(&mut self, whole: &Expr, body: &'e Block) {
         for (index, statement) in body.statements.iter().enumerate() {
             let StmtKind::Expr(expr) = &statement.kind else { continue };
             let ExprKind::If { condition, then, otherwise: None, .. } = &expr.kind else { continue };
-            if !continues(then, id) {
-                continue;
-            }
-            self.skips += 1;
-            let fails = match &**condition {
-                Condition::Value(condition) => Guard::Is(condition, false),
-                Condition::Let { .. } | Condition::All(_) => Guard::Unknown,
+            let Some(jump) = last(then) else { continue };
+            let is_exit = match (&jump.kind, &whole.kind) {
+                (ExprKind::Continue { target, .. }, ExprKind::For { id, .. }) if target == id => false,
+                (ExprKind::Break { value: None, .. } | ExprKind::Return { .. }, _) => true,
+                _ => continue,
             };
-            for statement in &body.statements[index + 1..] {
-                statement_nodes(statement, &mut |node| {
-                    if let Node::Expr(expr) = node {
-                        self.guard(expr, &[fails]);
-                    }
-                });
-            }
-            body.tail.iter().for_each(|tail| self.add_conditional(tail, &[fails]));
+            self.skips += 1;
+            self.is_left |= is_exit;
+            let fails = match &**condition {
+                Condition::Value(condition) if is_exit => Some(Guard::Stays(condition, false)),
+                Condition::Value(condition) => Some(Guard::Is(condition, false)),
+                Condition::Let { .. } | Condition::All(_) => (!is_exit).then_some(Guard::Unknown),
+            };
+            let guards: Vec<Guard<'e>> = fails.into_iter().collect();
+            self.guard_block(&body.statements[index + 1..], body.tail.as_deref(), &guards);
         }
+    }
+
+    /// Notes that each further condition of a `while` that counts, and its body, is made under those before it.
+    fn guard_by_conditions(&mut self, counter: &Counter<'e>, body: &'e Block) {
+        let mut guards: Vec<Guard<'e>> = counter.before.iter().map(|part| Guard::Stays(part, true)).collect();
+        for part in &counter.after {
+            self.add_conditional(part, &guards);
+            guards.push(Guard::Stays(part, true));
+        }
+        self.guard_block(&body.statements, body.tail.as_deref(), &guards);
+    }
+
+    fn guard_block(&mut self, statements: &'e [Stmt], tail: Option<&'e Expr>, guards: &[Guard<'e>]) {
+        for statement in statements {
+            statement_nodes(statement, &mut |node| {
+                if let Node::Expr(expr) = node {
+                    self.guard(expr, guards);
+                }
+            });
+        }
+        tail.iter().for_each(|tail| self.add_conditional(tail, guards));
     }
 
     /// Adds the variables that a condition binds, and what it evaluates only if its first part holds. Returns its parts.
@@ -347,14 +391,14 @@ impl<'e> Nest<'e> {
     }
 
     fn guard(&mut self, access: &Expr, guards: &[Guard<'e>]) {
-        if let Some(site) = site(access) {
+        if let Some(site) = site(access).filter(|_| !guards.is_empty()) {
             self.conditional.entry(site).or_default().extend(guards);
         }
     }
 }
 
 /// Returns the variables that `let (a, b) = (x, y);` binds, with their initial values.
-fn parts<'e>(pattern: &Pattern, init: &'e Expr) -> impl Iterator<Item = (LocalId, &'e Expr)> {
+pub(super) fn parts<'e>(pattern: &Pattern, init: &'e Expr) -> impl Iterator<Item = (LocalId, &'e Expr)> {
     let (patterns, values) = match (&pattern.kind, &init.kind) {
         (PatternKind::Tuple { elements, rest: false }, ExprKind::Tuple { elements: values, .. }) => {
             (&elements[..], &values[..])
@@ -367,22 +411,13 @@ fn parts<'e>(pattern: &Pattern, init: &'e Expr) -> impl Iterator<Item = (LocalId
     })
 }
 
-/// Whether a block ends with the next iteration of a loop.
-fn continues(block: &Block, id: LoopId) -> bool {
-    let last = match (&block.tail, block.statements.last().map(|last| &last.kind)) {
-        (Some(tail), _) => tail,
-        (None, Some(StmtKind::Expr(last))) => last,
-        _ => return false,
-    };
-    matches!(last.kind, ExprKind::Continue { target, .. } if target == id)
-}
-
-/// Returns the site of an access to memory.
-pub(super) fn site(access: &Expr) -> Option<SiteId> {
-    if let ExprKind::Index { site, .. } = &access.kind {
-        return Some(*site);
+/// Returns the expression that a block ends with.
+fn last(block: &Block) -> Option<&Expr> {
+    match (&block.tail, block.statements.last().map(|last| &last.kind)) {
+        (Some(tail), _) => Some(tail),
+        (None, Some(StmtKind::Expr(last))) => Some(last),
+        _ => None,
     }
-    if let ExprKind::Op { site, .. } = &access.kind { *site } else { None }
 }
 
 /// Whether the body of a function has anything that threads do together. Its callees may have more.

@@ -82,10 +82,12 @@ impl Lower<'_> {
         let below = memory.iter().map(|memory| CuExpr::call("covers_below", vec![name(*memory), name(high)]));
         let Some(test) = below.reduce(CuExpr::and) else { return false };
         self.middles.insert(middle, (low, high));
-        let (condition, unchecked) = (self.loop_condition(condition), self.unchecked_body(&accesses, body, false));
+        let condition = self.loop_condition(condition);
+        let unchecked = self.without_checks(&accesses, false, |lower| lower.loop_body(Vec::new(), body));
         self.middles.remove(&middle);
         let unchecked = CuStmt::While { unroll, condition: condition.clone(), body: unchecked };
-        let checked = CuStmt::While { unroll, condition, body: self.checked_body(body, false) };
+        let checked = self.with_checks(false, |lower| lower.loop_body(Vec::new(), body));
+        let checked = CuStmt::While { unroll, condition, body: checked };
         self.out.push(CuStmt::Hoisted {
             test,
             callees: Vec::new(),

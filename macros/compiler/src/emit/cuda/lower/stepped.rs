@@ -5,16 +5,18 @@ use super::intervals::{Source, Value, Values};
 use super::nest::Nest;
 use crate::emit::cuda::ast::CuExpr;
 use crate::model::LocalId;
-use crate::model::expr::{Expr, ExprKind, UnaryOp};
+use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::model::op::Op;
 use crate::model::place::writes;
 use crate::model::walk::walk;
 
 impl<'e> Values<'_, '_, 'e> {
     /// Returns the values that a variable takes to which a statement of the loop's body adds a step: those before the
     /// statement, or after it.
-    pub(super) fn induction(&mut self, local: LocalId, statement: usize) -> Option<Value> {
+    pub(super) fn induction(&mut self, local: LocalId, statement: usize, left: &mut usize) -> Option<Value> {
         let induction = self.nest.inductions.get(&local)?;
         let (step, is_decrease, is_conditional) = (induction.step, induction.is_decrease, induction.is_conditional);
+        let changed_at = induction.statement;
         let is_after = statement > induction.statement || is_conditional && statement == induction.statement;
         let is_only_write = writes(self.nest.whole, local) == 1 && !self.nest.receivers.contains(&local);
         if !is_only_write || self.nest.declared.contains(&local) || !self.lower.integers.has(local) {
@@ -22,7 +24,13 @@ impl<'e> Values<'_, '_, 'e> {
         }
         let name = CuExpr::name(self.lower.names.local(local));
         let is_truth = self.is_truth(step);
-        let step = if is_truth { CuExpr::name("1") } else { self.fixed(step)? };
+        let step = match is_truth {
+            true => CuExpr::name("1"),
+            false => match self.fixed(step) {
+                Some(step) => step,
+                None => self.any_step(step, changed_at, left)?,
+            },
+        };
         // It varies with the variable of the loop.
         let sources = [Some(local), self.nest.variable].into_iter().flatten();
         let sources = sources.map(|variable| Source { variable, divisions: Vec::new() }).collect();
@@ -51,6 +59,15 @@ impl<'e> Values<'_, '_, 'e> {
             && !self.nest.declared.contains(&local)
     }
 
+    /// Returns the values of a step that differs between iterations. What some steps add is one of so many times these values. The conditions
+    /// before the access say nothing of the iterations before.
+    fn any_step(&mut self, step: &Expr, statement: usize, left: &mut usize) -> Option<CuExpr> {
+        let guarded = std::mem::take(&mut self.guarded);
+        let values = self.interval(step, statement, left);
+        self.guarded = guarded;
+        Some(values?.interval())
+    }
+
     /// Whether an access has an index that some iterations move on and others do not.
     pub(super) fn counts_some(&self, access: &Expr) -> bool {
         let mut found = false;
@@ -58,11 +75,26 @@ impl<'e> Values<'_, '_, 'e> {
             walk(index, &mut |inner| {
                 let ExprKind::Local(local) = inner.kind else { return };
                 let induction = self.nest.inductions.get(&local);
-                found |= induction.is_some_and(|step| step.is_conditional || self.is_truth(step.step));
+                found |= induction.is_some_and(|step| {
+                    step.is_conditional || self.is_truth(step.step) || !self.is_evaluable(step.step)
+                });
             });
         };
         Access::of(access).iter().for_each(|access| look(access.index));
         found
+    }
+
+    /// Whether a value is a mask of threads of a warp, or of some of them, of which at most 32 bits are set.
+    pub(super) fn is_mask(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Op { op: Op::Warp(_, method), .. } => method.name == "ballot",
+            ExprKind::Local(local) => {
+                let init = self.nest.lets.get(local).filter(|_| self.lower.function.local(*local).mutable.is_none());
+                init.is_some_and(|(_, init)| self.is_mask(init))
+            }
+            ExprKind::Binary { op: BinaryOp::BitAnd, left, right, .. } => self.is_mask(left) || self.is_mask(right),
+            _ => false,
+        }
     }
 
     /// Whether a step is a truth value as a number: `kept += (x < limit) as u32;`.

@@ -222,10 +222,10 @@ impl Lower<'_> {
         CuExpr::Method { base: Box::new(base), name: "get_unchecked", arguments: vec![index], site: None }
     }
 
-    /// Returns an index that is within bounds: this one, or 0 if this one is not, which the variable of the loop then says.
+    /// Returns an index that is within bounds: this one, or another if this one is not, which the variable of the loop then says.
     pub(super) fn noted(&self, callee: Vec<Fragment>, memory: CuExpr, index: CuExpr, site: SiteId) -> CuExpr {
-        let inside = self.deferred.get(&site).map(|inside| CuExpr::name(inside));
-        let arguments = [memory, index].into_iter().chain(inside).collect();
+        let outside = self.deferred.get(&site).map(|outside| CuExpr::name(outside));
+        let arguments = [memory, index].into_iter().chain(outside).collect();
         CuExpr::Call { callee, arguments, site: None }
     }
 
