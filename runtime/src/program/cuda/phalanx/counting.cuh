@@ -58,6 +58,34 @@ __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::counting
 
 namespace detail {
 
+// The type of two operands in an expression, of which the first may be a literal, whose values are of 64 bits.
+template <class Raw, class Other>
+struct type_of_both {
+    using raw = Raw;
+};
+template <class Other>
+struct type_of_both<unsigned long long, interval<Other>> {
+    using raw = Other;
+};
+template <class Other>
+struct type_of_both<unsigned long long, integer<Other>> {
+    using raw = Other;
+};
+
+// The values of an operand as those of the type of both.
+template <class Raw, class Other>
+__device__ __forceinline__ constexpr interval<Raw> values_as(interval<Other> values) {
+    if constexpr (same<Raw, Other>) {
+        return values;
+    } else {
+        return {values.low, values.high, values.steps, values.known, values.none};
+    }
+}
+template <class Raw, class Value>
+__device__ __forceinline__ constexpr interval<Raw> values_as(Value value) {
+    return value;
+}
+
 // Numbers from those of `first` to those of `last + beyond`, which differ by multiples of what `steps` do. If no last one is as large as a
 // first one, there are none.
 template <class Raw>
@@ -68,34 +96,41 @@ from_to(interval<Raw> first, interval<Raw> last, long long beyond, unsigned long
     const bool none = low.none || high.none || known && high.high + beyond < low.low;
     return {low.low, high.high + beyond, steps, known, none};
 }
+template <class First, class Last>
+__device__ __forceinline__ constexpr auto from_to_either(interval<First> first, Last last, long long beyond) {
+    using raw = typename type_of_both<First, Last>::raw;
+    return from_to<raw>(values_as<raw>(first), values_as<raw>(last), beyond, 1);
+}
 
 // The values of a counter. They are unknown if it could wrap.
-template <class Raw>
-__device__ __forceinline__ constexpr interval<Raw> counted(interval<Raw> first, interval<Raw> last, long long beyond, interval<Raw> step) {
-    const bool counts = step.known && step.steps == 0 && step.low > 0 && last.exact().high + beyond <= interval<Raw>::most() - step.low;
-    return from_to(first, last, beyond, first.exact().steps | static_cast<unsigned long long>(step.low), counts);
+template <class First, class Last, class Step>
+__device__ __forceinline__ constexpr auto counted(interval<First> start, Last end, long long beyond, Step by) {
+    using raw = typename type_of_both<First, Last>::raw;
+    const interval<raw> first = values_as<raw>(start), last = values_as<raw>(end), step = values_as<raw>(by);
+    const bool counts = step.known && step.steps == 0 && step.low > 0 && last.exact().high + beyond <= interval<raw>::most() - step.low;
+    return from_to<raw>(first, last, beyond, first.exact().steps | static_cast<unsigned long long>(step.low), counts);
 }
 
 } // namespace detail
 
 // The values of the variable of a loop inside of another one, of which one or both ends have several values.
-template <class Raw, class Last>
-__device__ __forceinline__ constexpr detail::interval<Raw> values_through(detail::interval<Raw> first, Last last) {
-    return detail::from_to(first, detail::interval<Raw>(last), 0, 1);
+template <class First, class Last>
+__device__ __forceinline__ constexpr auto values_through(detail::interval<First> first, Last last) {
+    return detail::from_to_either(first, last, 0);
 }
-template <class Raw, class End>
-__device__ __forceinline__ constexpr detail::interval<Raw> values_below(detail::interval<Raw> first, End end) {
-    return detail::from_to(first, detail::interval<Raw>(end), -1, 1);
+template <class First, class End>
+__device__ __forceinline__ constexpr auto values_below(detail::interval<First> first, End end) {
+    return detail::from_to_either(first, end, -1);
 }
 
 // The values of the counter of a `while` loop inside of another one, where it is below its bound.
-template <class Raw, class Last, class Step>
-__device__ __forceinline__ constexpr detail::interval<Raw> counted_through(detail::interval<Raw> first, Last last, Step step) {
-    return detail::counted(first, detail::interval<Raw>(last), 0, detail::interval<Raw>(step));
+template <class First, class Last, class Step>
+__device__ __forceinline__ constexpr auto counted_through(detail::interval<First> first, Last last, Step step) {
+    return detail::counted(first, last, 0, step);
 }
-template <class Raw, class End, class Step>
-__device__ __forceinline__ constexpr detail::interval<Raw> counted_below(detail::interval<Raw> first, End end, Step step) {
-    return detail::counted(first, detail::interval<Raw>(end), -1, detail::interval<Raw>(step));
+template <class First, class End, class Step>
+__device__ __forceinline__ constexpr auto counted_below(detail::interval<First> first, End end, Step step) {
+    return detail::counted(first, end, -1, step);
 }
 
 } // namespace phalanx
