@@ -32,10 +32,7 @@ fn filled<T: Number, const N: usize>(input: &[T], out: &mut [T], start: u32, by_
     }
 }
 
-fn rows_of<T: Number + PartialEq, const N: usize>(
-    device: &Device,
-    number: impl Fn(usize) -> T,
-) -> Outcome {
+fn rows_of<T: Number + PartialEq, const N: usize>(device: &Device, number: impl Fn(usize) -> T) -> Outcome {
     let host: Vec<T> = (0..16 * N + 16).map(number).collect();
     let input = device.upload(&host)?;
     for (start, by_block) in [0, 1, 2, 4, 8, 16].into_iter().flat_map(|start| [(start, false), (start, true)]) {

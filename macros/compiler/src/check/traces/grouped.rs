@@ -1,8 +1,7 @@
 //! The accesses of all threads by the elements that they access.
 
 use super::elements::Element;
-use super::races::MadeBy;
-use super::trace::{Trace, comparable};
+use super::trace::{MadeBy, Trace, comparable};
 use crate::check::cfg::Shared;
 
 /// Accesses by element, each element's in the order of the threads and of what each has done. A hash table: a launch has tens of thousands

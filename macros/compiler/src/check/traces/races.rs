@@ -5,7 +5,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::Check;
 use super::elements::{Element, Elements};
 use super::grouped::Grouped;
-use super::trace::{Made, Stored, Time, Trace, Use};
+use super::trace::{Made, MadeBy, Stored, Time, Trace, Use};
 use crate::check::cfg::{Covers, NodeId, Shared};
 use crate::diag::Diag;
 use crate::messages;
@@ -13,9 +13,6 @@ use crate::rules::Rule;
 
 /// The largest number of pairs that are compared.
 const PAIRS: usize = 200_000;
-
-/// An access with the trace that it is in.
-pub(super) type MadeBy<'t> = (&'t Trace, &'t Made);
 
 /// `unsynchronized_access`: between a thread's write to shared memory and another thread's access to the same element there is a barrier.
 ///

@@ -76,6 +76,9 @@ pub(super) fn comparable(traces: &[Trace]) -> impl Iterator<Item = (&Trace, usiz
     traces.iter().map(move |trace| (trace, trace.barriers.iter().zip(reference).take_while(|(a, b)| a == b).count()))
 }
 
+/// An access with the trace that it is in.
+pub(super) type MadeBy<'t> = (&'t Trace, &'t Made);
+
 /// An access.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Made {

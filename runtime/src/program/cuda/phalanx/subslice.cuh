@@ -11,7 +11,7 @@ struct swizzled;
 namespace detail {
 
 template <unsigned long long Bytes>
-__device__ unsigned exchange(unsigned first, unsigned row);
+__device__ __forceinline__ unsigned exchange(unsigned first, unsigned row);
 
 // A swizzled row as the destination of a copy (swizzled.cuh).
 template <class T, unsigned long long N>

@@ -10,7 +10,7 @@ namespace detail {
 // (Bytes / 16)` for the address `a` of the row. The compiler knows the low bits of both, and so that rows 8 apart have the same, but not those of
 // their sum.
 template <unsigned long long Bytes>
-__device__ __forceinline__ unsigned exchange(unsigned first, unsigned row = 0) {
+__device__ __forceinline__ unsigned exchange(unsigned first, unsigned row) {
     static_assert(Bytes == 32 || Bytes == 64 || Bytes == 128, "the hardware has three patterns");
     return (first / Bytes + row) / (128 / Bytes) % (Bytes / 16);
 }
@@ -35,7 +35,7 @@ struct swizzled {
 
 private:
     __device__ __forceinline__ unsigned long long place(unsigned long long i) const {
-        return i ^ detail::exchange<sizeof(T) * N>(detail::shared_address(this)) * (16 / sizeof(T));
+        return i ^ detail::exchange<sizeof(T) * N>(detail::shared_address(this), 0) * (16 / sizeof(T));
     }
 };
 
