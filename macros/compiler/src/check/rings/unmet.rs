@@ -73,7 +73,21 @@ fn comes_from(program: &Program, step: usize) -> Vec<Option<usize>> {
     let leads = |(at, of): (usize, &Step)| match of.op {
         Op::Jump(_) | Op::Leave => None,
         Op::Branch { otherwise, .. } => (comes(at + 1) || comes(otherwise)).then_some(Some(at)),
-        _ => comes(at + 1).then_some(Some(at)),
+        Op::Wait { .. }
+        | Op::WaitToken { .. }
+        | Op::Arrive { .. }
+        | Op::Expect { .. }
+        | Op::Copy { .. }
+        | Op::Share { .. }
+        | Op::BeginFill { .. }
+        | Op::EndFill { .. }
+        | Op::BeginRead { .. }
+        | Op::EndRead { .. }
+        | Op::Store { .. }
+        | Op::WaitStores { .. }
+        | Op::Sync { .. }
+        | Op::Set(_)
+        | Op::NextRound => comes(at + 1).then_some(Some(at)),
     };
     comes(0).then_some(None).into_iter().chain(program.steps.iter().enumerate().filter_map(leads)).collect()
 }

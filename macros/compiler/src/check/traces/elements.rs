@@ -169,8 +169,10 @@ impl<'a, 'f> Elements<'a, 'f> {
         let indexes = region.path.iter().map(index).collect::<Option<Vec<NodeId>>>();
         match (shared, indexes) {
             (Some(shared), Some(indexes))
-                if !(by_name || region.part || self.slices.contains_key(&shared))
-                    && !matches!(access.covers, Covers::Vector { .. })
+                if !(by_name
+                    || region.part
+                    || self.slices.contains_key(&shared)
+                    || matches!(access.covers, Covers::Vector { .. }))
                     && indexes.len() == shape.dimensions =>
             {
                 Way::ByIndexes(ByIndexes { root: region.root, shared, rank: region.rank, indexes })
