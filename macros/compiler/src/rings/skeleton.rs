@@ -256,6 +256,30 @@ impl Skeleton {
 }
 
 impl Op {
+    /// Returns the indexes of the steps that may come after this one, which is at index `at`.
+    pub(crate) fn targets(&self, at: usize) -> Vec<usize> {
+        match self {
+            Op::Jump(to) => vec![*to],
+            Op::Branch { otherwise, .. } => vec![at + 1, *otherwise],
+            Op::Leave => Vec::new(),
+            Op::Wait { .. }
+            | Op::WaitToken { .. }
+            | Op::Arrive { .. }
+            | Op::Expect { .. }
+            | Op::Copy { .. }
+            | Op::Share { .. }
+            | Op::BeginFill { .. }
+            | Op::EndFill { .. }
+            | Op::BeginRead { .. }
+            | Op::EndRead { .. }
+            | Op::Store { .. }
+            | Op::WaitStores { .. }
+            | Op::Sync { .. }
+            | Op::Set(_)
+            | Op::NextRound => vec![at + 1],
+        }
+    }
+
     /// The counters that the step sets or reads.
     pub(crate) fn counters(&self) -> BTreeSet<u32> {
         let (set, read): (Vec<u32>, Vec<&Expr>) = match self {

@@ -65,13 +65,7 @@ fn following(role: &Role, mut work: Vec<usize>) -> BTreeSet<usize> {
     let mut seen = BTreeSet::new();
     while let Some(at) = work.pop() {
         let Some(step) = role.steps.get(at) else { continue };
-        let next = match step.op {
-            Op::Jump(to) => vec![to],
-            Op::Branch { otherwise, .. } => vec![at + 1, otherwise],
-            Op::Leave => Vec::new(),
-            _ => vec![at + 1],
-        };
-        work.extend(next.into_iter().filter(|next| seen.insert(*next)));
+        work.extend(step.op.targets(at).into_iter().filter(|next| seen.insert(*next)));
     }
     seen
 }

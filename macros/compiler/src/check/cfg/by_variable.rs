@@ -28,7 +28,7 @@ impl<T> ByVariable<T> {
         }
     }
 
-    /// What is known of a variable: this, if it is new.
+    /// Returns the entry of a variable, which is `new` if there was none.
     pub(crate) fn get_or_insert(&mut self, variable: Variable, new: T) -> &mut T {
         let (table, index) = match variable {
             Variable::Local(LocalId(local)) => (&mut self.locals, local),

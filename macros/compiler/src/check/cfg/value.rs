@@ -158,7 +158,7 @@ impl PartialOrd for Variable {
 }
 
 impl Variable {
-    /// Its place among all variables, which maps and sets of variables compare often: locals, fields, temporaries.
+    /// Returns the variable's place in the order of all: locals, fields, temporaries. Maps and sets of variables compare it often.
     fn order(self) -> u64 {
         match self {
             Variable::Local(LocalId(local)) => local as u64,

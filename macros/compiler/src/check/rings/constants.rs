@@ -322,7 +322,7 @@ pub(in crate::check) fn array(inside: &TokenStream) -> Option<(TokenStream, Toke
 }
 
 /// Returns the element type and the length of a swizzled row, `Swizzled<bf16, 64>`.
-pub(in crate::check) fn swizzled(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+pub(super) fn swizzled(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     let trees: Vec<TokenTree> = ty.clone().into_iter().collect();
     let [TokenTree::Ident(name), TokenTree::Punct(open), row @ .., TokenTree::Punct(close)] = &trees[..] else {
         return None;

@@ -124,26 +124,7 @@ fn distance((of, from): (&Program, usize), meant: (&Program, usize)) -> Option<u
             return Some(steps);
         }
         let Some(step) = of.steps.get(at) else { continue };
-        match &step.op {
-            Op::Branch { otherwise, .. } => work.extend([(at + 1, steps + 1), (*otherwise, steps + 1)]),
-            Op::Leave => {}
-            Op::Wait { .. }
-            | Op::WaitToken { .. }
-            | Op::Arrive { .. }
-            | Op::Expect { .. }
-            | Op::Copy { .. }
-            | Op::Share { .. }
-            | Op::BeginFill { .. }
-            | Op::EndFill { .. }
-            | Op::BeginRead { .. }
-            | Op::EndRead { .. }
-            | Op::Store { .. }
-            | Op::WaitStores { .. }
-            | Op::Sync { .. }
-            | Op::Set(_)
-            | Op::NextRound
-            | Op::Jump(_) => work.push_back((at + 1, steps + 1)),
-        }
+        work.extend(step.op.targets(at).into_iter().map(|next| (next, steps + 1)));
     }
     None
 }

@@ -70,24 +70,9 @@ fn is_access_of_all(program: &Program, step: usize, is_of_all: &BTreeMap<usize, 
 /// The steps from which a thread comes to one; none where it begins there.
 fn comes_from(program: &Program, step: usize) -> Vec<Option<usize>> {
     let comes = |target: usize| program.behind_jumps(target) == Some(step);
-    let leads = |(at, of): (usize, &Step)| match of.op {
-        Op::Jump(_) | Op::Leave => None,
-        Op::Branch { otherwise, .. } => (comes(at + 1) || comes(otherwise)).then_some(Some(at)),
-        Op::Wait { .. }
-        | Op::WaitToken { .. }
-        | Op::Arrive { .. }
-        | Op::Expect { .. }
-        | Op::Copy { .. }
-        | Op::Share { .. }
-        | Op::BeginFill { .. }
-        | Op::EndFill { .. }
-        | Op::BeginRead { .. }
-        | Op::EndRead { .. }
-        | Op::Store { .. }
-        | Op::WaitStores { .. }
-        | Op::Sync { .. }
-        | Op::Set(_)
-        | Op::NextRound => comes(at + 1).then_some(Some(at)),
+    let leads = |(at, of): (usize, &Step)| {
+        let is_jump = matches!(of.op, Op::Jump(_));
+        (!is_jump && of.op.targets(at).into_iter().any(comes)).then_some(Some(at))
     };
     comes(0).then_some(None).into_iter().chain(program.steps.iter().enumerate().filter_map(leads)).collect()
 }

@@ -1,4 +1,4 @@
-//! What all runs of a kernel have in common, found once: the steps that a run executes, how a thread finds each value, and where it keeps
+//! The plan of a kernel's runs, made once for all of them: the steps that a run executes, how a thread finds each value, and where it keeps
 //! each variable. A run executes tens of thousands of steps, and looks nothing up in a map for most of them.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::model::Function;
 use crate::model::expr::BinaryOp;
 use crate::model::ty::ParamType;
 
-/// What is known of the steps and the values of a kernel.
+/// The steps and the values of a kernel, as all of its runs have them.
 pub(super) struct Plan {
     /// By block of the graph.
     pub(super) blocks: Vec<PlannedBlock>,
@@ -25,7 +25,7 @@ pub(super) struct Plan {
     pub(super) nothing_known: Vec<Option<Number>>,
 }
 
-/// What is known of a block of the graph.
+/// A block of the graph, as all runs of the kernel execute it.
 #[derive(Default)]
 pub(super) struct PlannedBlock {
     /// The steps that are executed.
@@ -44,7 +44,7 @@ pub(super) struct PlannedBlock {
 
 /// A step that is executed.
 pub(super) struct PlannedStep {
-    /// Its number in its block.
+    /// The number of the step in its block.
     pub(super) number: usize,
     pub(super) action: Action,
 }

@@ -77,7 +77,7 @@ struct ByIndexes {
     indexes: Vec<NodeId>,
 }
 
-/// What is known of an access before any thread makes it.
+/// How an access selects its elements, as far as the graph shows it before any thread makes the access.
 #[derive(Debug)]
 enum Way {
     /// It is of no memory that is followed.

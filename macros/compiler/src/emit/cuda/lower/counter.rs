@@ -66,7 +66,7 @@ pub(super) struct InnerCounter<'e> {
     pub(super) counter: Counter<'e>,
     /// The number of the statement of the outer loop's body that it is in.
     pub(super) statement: usize,
-    /// Its initial value, with the number of the statement in which it is declared.
+    /// The counter's initial value, with the number of the statement in which it is declared.
     pub(super) init: (usize, &'e Expr),
     /// The accesses that are made where it is below its bound.
     pub(super) sites: BTreeSet<SiteId>,
