@@ -129,7 +129,7 @@ impl Gpu {
         _program: &Arc<Program>,
         _shape: &Shape,
         _variant: Variant,
-    ) -> Result<Ready> {
+    ) -> Result<Arc<Ready>> {
         match *self {}
     }
 

@@ -70,6 +70,12 @@ impl Kernels {
             all.len() - 1
         })
     }
+
+    /// Returns the kernel as the launch before was given it, if that had this shape, as most have.
+    fn last(&self, key: &(TypeId, Variant), shape: &Shape) -> Option<Arc<Ready>> {
+        let loaded = &self.loaded[*self.numbers.get(key)?];
+        loaded.last.as_ref().filter(|ready| ready.shape == *shape).cloned()
+    }
 }
 
 /// A kernel that is ready for launches of a shape.
@@ -80,14 +86,6 @@ pub(crate) struct Ready {
     /// The shape with the arrays that the kernel has in the dynamic segment.
     pub(super) shape: Shape,
     pub(super) attributes: LaunchAttributes,
-}
-
-/// A kernel that fits on the device in the shape of a launch.
-struct Fitting {
-    number: usize,
-    function: CudaFunction,
-    /// The number of its clusters that run at once.
-    clusters: usize,
 }
 
 impl Gpu {
@@ -342,7 +340,11 @@ impl Gpu {
         program: &Arc<Program>,
         shape: &Shape,
         variant: Variant,
-    ) -> Result<Ready> {
+    ) -> Result<Arc<Ready>> {
+        let last = self.kernels().last(&(kernel, variant), &with_placed_arrays(shape, program));
+        if let Some(ready) = last {
+            return Ok(ready);
+        }
         let _relaxed = queue.is_capturing()?.then(ffi::capture::Relaxed::begin).transpose()?;
         self.prepare(kernel, program, shape, variant)
     }
@@ -354,23 +356,22 @@ impl Gpu {
         program: &Arc<Program>,
         shape: &Shape,
         variant: Variant,
-    ) -> Result<Ready> {
-        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+    ) -> Result<Arc<Ready>> {
         let shape = with_placed_arrays(shape, program);
-        let Fitting { number, function, clusters } = self.fitting(kernel, program, &shape, variant)?;
+        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        let (mut kernels, number, resident) = self.fitting(kernel, program, &shape, variant)?;
         let cooperative = program.has_grid_barrier();
         if cooperative {
             let refuse = |reason| Error::Launch { kernel: program.name().into(), reason };
-            LaunchError::check_resident(&shape, clusters as u64).map_err(refuse)?;
+            LaunchError::check_resident(&shape, resident as u64).map_err(refuse)?;
         }
         let clusters = shape.cluster.count() > 1 || program.sends_to_peers();
-        Ok(Ready {
-            program: program.clone(),
-            number,
-            function,
-            shape,
-            attributes: LaunchAttributes { clusters, cooperative, overlaps: false },
-        })
+        let attributes = LaunchAttributes { clusters, cooperative, overlaps: false };
+        let loaded = &mut kernels.loaded[number];
+        let (program, function) = (program.clone(), loaded.function.clone());
+        let ready = Arc::new(Ready { program, number, function, shape, attributes });
+        loaded.last = Some(ready.clone());
+        Ok(ready)
     }
 
     /// Returns how many clusters of `shape` can run concurrently. Loads the kernel if this is its first use here.
@@ -382,11 +383,18 @@ impl Gpu {
         variant: Variant,
     ) -> Result<usize> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-        Ok(self.fitting(kernel, program, &with_placed_arrays(shape, program), variant)?.clusters)
+        Ok(self.fitting(kernel, program, &with_placed_arrays(shape, program), variant)?.2)
     }
 
-    /// Returns a variant of the kernel, which is loaded if it is not yet, and fails if no cluster of this shape fits.
-    fn fitting(&self, kernel: TypeId, program: &Arc<Program>, shape: &Shape, variant: Variant) -> Result<Fitting> {
+    /// Returns the number of a variant of the kernel, which is loaded if it is not yet, and how many clusters of this shape can run
+    /// concurrently. It fails if none fits.
+    fn fitting(
+        &self,
+        kernel: TypeId,
+        program: &Arc<Program>,
+        shape: &Shape,
+        variant: Variant,
+    ) -> Result<(MutexGuard<'_, Kernels>, usize, usize)> {
         let mut kernels = self.kernels();
         let number = match kernels.numbers.get(&(kernel, variant)) {
             Some(number) => *number,
@@ -398,9 +406,8 @@ impl Gpu {
                 kernels.number((kernel, variant), loaded)
             }
         };
-        let loaded = &mut kernels.loaded[number];
-        let clusters = loaded.check_fits(self.default.stream(), shape, &self.caps)?;
-        Ok(Fitting { number, function: loaded.function.clone(), clusters })
+        let resident = kernels.loaded[number].check_fits(self.default.stream(), shape, &self.caps)?;
+        Ok((kernels, number, resident))
     }
 
     fn load(&self, program: &Arc<Program>, variant: Variant) -> Result<Loaded> {

@@ -6,6 +6,7 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_
 use cudarc::driver::{CudaFunction, CudaStream};
 
 use super::caps::Caps;
+use super::context::Ready;
 use super::ffi::{self, driver};
 use crate::program::Program;
 use crate::report::error::{Error, LaunchError, Result};
@@ -21,11 +22,13 @@ pub(super) struct Loaded {
     dynamic_shared: usize,
     /// The cluster, block and shared bytes that are known to fit, with the number of such clusters that run at once.
     fits: Vec<((Dim3, Dim3, usize), usize)>,
+    /// What the last launch was given.
+    pub(super) last: Option<Arc<Ready>>,
 }
 
 impl Loaded {
     pub(super) fn new(program: Arc<Program>, function: CudaFunction, max_threads: u64) -> Loaded {
-        Loaded { program, function, max_threads, dynamic_shared: 0, fits: Vec::new() }
+        Loaded { program, function, max_threads, dynamic_shared: 0, fits: Vec::new(), last: None }
     }
 
     /// Returns how many clusters of this shape fit on the device at once, and fails if none does. It asks the driver

@@ -163,26 +163,42 @@ impl Queue {
                 }
             }
         }
-        let mut borrowed: Vec<&GpuMemory> =
-            uses.iter().map(|(memory, _)| memory.borrow()).filter(|memory| memory.is_borrowed()).collect();
-        borrowed.sort_by_key(|memory| std::ptr::from_ref(*memory).addr());
-        borrowed.dedup_by(|a, b| std::ptr::eq(*a, *b));
-        let _borrows = borrowed.iter().map(|memory| memory.keep_borrow()).collect::<Result<Vec<_>>>()?;
-        let owners = || borrowed.iter().filter_map(|memory| memory.owner());
-        owners().try_for_each(|owner| owner.precedes(&self.stream))?;
-        if waits || owners().next().is_some() {
+        if waits {
             state.unfinished.clear();
         }
-        let result = work(&mut state);
+        let borrowed = || uses.iter().map(|(memory, _)| memory.borrow()).filter(|memory| memory.is_borrowed());
+        let result = match borrowed().next() {
+            None => work(&mut state),
+            Some(_) => self.enqueue_borrowing(&mut state, borrowed().collect(), work),
+        };
         if result.is_err() {
             state.unfinished.clear();
         }
-        let followed = owners().try_for_each(|owner| owner.follows(&self.stream));
         if several {
             // Also after an error, when part of the work may have been enqueued.
             let tick = self.ticks.fetch_add(1, Ordering::SeqCst) + 1;
             uses.iter().for_each(|(memory, access)| memory.borrow().note(self, tick, *access));
         }
+        result
+    }
+
+    /// Enqueues work that uses memory of other users of cudarc, between the work that they have enqueued and what they will.
+    fn enqueue_borrowing<R>(
+        &self,
+        state: &mut State,
+        mut borrowed: Vec<&GpuMemory>,
+        work: impl FnOnce(&mut State) -> Result<R>,
+    ) -> Result<R> {
+        borrowed.sort_by_key(|memory| std::ptr::from_ref(*memory).addr());
+        borrowed.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        let _borrows = borrowed.iter().map(|memory| memory.keep_borrow()).collect::<Result<Vec<_>>>()?;
+        let owners = || borrowed.iter().filter_map(|memory| memory.owner());
+        owners().try_for_each(|owner| owner.precedes(&self.stream))?;
+        if owners().next().is_some() {
+            state.unfinished.clear();
+        }
+        let result = work(state);
+        let followed = owners().try_for_each(|owner| owner.follows(&self.stream));
         followed.and(result)
     }
 

@@ -1,7 +1,6 @@
 //! The arguments of a kernel in both forms: as bytes for a GPU's parameters, and as values for the host body. A
 //! launcher creates both from the same borrows of the same buffers.
 
-use std::ffi::c_void;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,6 +33,8 @@ struct List {
     /// The index of the word at which each value begins.
     starts: SmallVec<[usize; FEW]>,
     buffers: SmallVec<[Bound; FEW]>,
+    /// The devices of the buffers, each with the position of the first of its buffers, in their order. One follows another that differs.
+    devices: SmallVec<[(usize, Device); 1]>,
     /// The memory of the buffers on a GPU, and whether the kernel may write it.
     uses: SmallVec<[(Arc<GpuMemory>, Access); FEW]>,
     /// The memory of the buffers in the simulator, and whether the kernel may write it.
@@ -49,8 +50,7 @@ struct List {
 struct Bound {
     /// The position of the argument, counted from 1.
     position: usize,
-    device: Device,
-    /// The addresses of the elements on that device.
+    /// The addresses of the elements on its device.
     addresses: Range<u64>,
     access: Access,
 }
@@ -161,18 +161,23 @@ impl Arguments {
     fn note<T: DeviceCopy>(&mut self, buffer: &Buffer<T>, access: Access) {
         let list = &mut *self.0;
         let position = list.starts.len();
+        list.known.length(buffer.len() as u64);
+        let mut first = buffer.first_byte();
         match buffer.memory() {
             Memory::Gpu(memory) => list.uses.push((memory.clone(), access)),
-            Memory::Host(memory) => list.host.push((memory.clone(), access)),
+            Memory::Host(memory) => {
+                list.host.push((memory.clone(), access));
+                if let MemoryId::Constant(base) = buffer.global().id() {
+                    list.memory.push((position, base.addr().get(), size_of::<T>()));
+                    first += base.addr().get() as u64;
+                }
+            }
         }
-        list.known.length(buffer.len() as u64);
-        let mut first = buffer.address();
-        if let MemoryId::Constant(base) = buffer.global().id() {
-            list.memory.push((position, base.addr().get(), size_of::<T>()));
-            first = base.addr().get() as u64 + buffer.first_byte();
+        if list.devices.last().is_none_or(|(_, device)| !device.shares_memory(buffer.device())) {
+            list.devices.push((position, buffer.device().clone()));
         }
         let addresses = first..first.saturating_add((buffer.len() * size_of::<T>()) as u64);
-        list.buffers.push(Bound { position, device: buffer.device().clone(), addresses, access });
+        list.buffers.push(Bound { position, addresses, access });
     }
 
     /// Returns the memory of the arguments at these positions, on a GPU.
@@ -191,14 +196,18 @@ impl Arguments {
         self.0.memory.iter().filter_map(named).collect()
     }
 
+    // Inlined where the number of bytes is known.
+    #[inline]
     fn push(&mut self, bytes: &[u8]) {
         let List { starts, words, .. } = &mut *self.0;
         starts.push(words.len());
-        words.extend(bytes.chunks(16).map(|chunk| {
+        let (whole, rest) = bytes.as_chunks();
+        whole.iter().for_each(|word| words.push(u128::from_ne_bytes(*word)));
+        if !rest.is_empty() {
             let mut word = [0; 16];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u128::from_ne_bytes(word)
-        }));
+            word[..rest.len()].copy_from_slice(rest);
+            words.push(u128::from_ne_bytes(word));
+        }
     }
 
     /// Returns the memory on a GPU that the kernel may use.
@@ -226,7 +235,8 @@ impl Arguments {
     pub(super) fn pointers(&mut self) -> Pointers {
         let List { starts, words, .. } = &mut *self.0;
         let base = words.as_mut_ptr();
-        let mut pointers: Pointers = starts.iter().map(|&start| base.wrapping_add(start).cast::<c_void>()).collect();
+        let mut pointers = Pointers::new();
+        starts.iter().for_each(|&start| pointers.push(base.wrapping_add(start).cast()));
         pointers.push(std::ptr::null_mut());
         pointers
     }
@@ -249,11 +259,11 @@ impl Arguments {
 
     /// Returns an error unless `device` accesses the memory of all buffers.
     pub(super) fn check_device(&self, device: &Device) -> Result<(), LaunchError> {
-        match self.0.buffers.iter().find(|buffer| !device.accesses(&buffer.device)) {
+        match self.0.devices.iter().find(|(_, found)| !device.accesses(found)) {
             None => Ok(()),
-            Some(buffer) => Err(LaunchError::WrongDevice {
-                argument: buffer.position,
-                found: buffer.device.to_string(),
+            Some((argument, found)) => Err(LaunchError::WrongDevice {
+                argument: *argument,
+                found: found.to_string(),
                 device: device.to_string(),
             }),
         }

@@ -1,6 +1,7 @@
 //! A launch that is checked once and started many times.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::builder::Launch;
 use super::checked::Checked;
@@ -22,7 +23,7 @@ pub struct PreparedLaunch<'a> {
 }
 
 enum Work<'a> {
-    Gpu(Checked<'a>, Ready),
+    Gpu(Checked<'a>, Arc<Ready>),
     Simulator(Simulated<'a>),
 }
 
