@@ -28,7 +28,7 @@ const KEYS: usize = 4;
 
 /// Decodes one token: `C` blocks share the keys of a head (Flash-Decoding, Dao and others 2023, with distributed shared
 /// memory in place of a second kernel).
-#[cluster_kernel(cluster = C, block = 512, min_blocks = 3)]
+#[cluster_kernel(cluster = C, block = 512)]
 fn decode<const C: usize>(query: &[bf16], keys: &[bf16], values: &[bf16], out: &mut [f32], count: u32, scale: f32) {
     let cluster = this_cluster();
     let block = this_thread_block();
