@@ -130,6 +130,22 @@ impl CuExpr {
         CuExpr::Member(Box::new(self.clone()), name)
     }
 
+    /// Returns `left op right`.
+    ///
+    /// Of `2 * x - (x & mask)`, the first of the two elements that a stage of a sorting network compares, the compiler of CUDA C++ knows
+    /// nothing. It is written as `2 * (x & !(x & mask)) + (x & mask)`, of which it knows the bits.
+    pub(crate) fn infix(op: &'static str, left: CuExpr, right: CuExpr, site: Option<SiteId>) -> CuExpr {
+        if op == "-"
+            && let CuExpr::Infix { op: "*", left: a, right: b, site: None } = &left
+            && let CuExpr::Infix { op: "&", left: x, .. } = &right
+            && [(a, b), (b, a)].iter().any(|(two, of)| ***two == CuExpr::name("2") && *of == x && of != two)
+        {
+            let others = CuExpr::infix("&", (**x).clone(), right.clone().not(), None);
+            return CuExpr::infix("+", CuExpr::infix("*", CuExpr::name("2"), others, None), right, site);
+        }
+        CuExpr::Infix { op, left: Box::new(left), right: Box::new(right), site }
+    }
+
     /// Returns `self && other`.
     pub(crate) fn and(self, other: CuExpr) -> CuExpr {
         CuExpr::Infix { op: "&&", left: Box::new(self), right: Box::new(other), site: None }

@@ -1,29 +1,40 @@
 //! Loops with a constant number of iterations that the compiler of CUDA C++ would unroll too little: `for t in 0..64 { w[t % 16] += w[(t + 9) % 16]; .. }`
 //! indexes a local array by its variable. Registers have no addresses, so that the array stays in registers only where each index is a constant.
 //! Small loops, the compiler unrolls by itself. An array that the loop also indexes by what is not known before the launch lies in memory in any case.
+//!
+//! Loops inside may have lengths that the variables of such loops give, as of a triangle: `for k in 0..32 { for j in k + 1..32 { .. } }`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use crate::model::LocalId;
-use crate::model::expr::{Block, Expr, ExprKind, StmtKind};
+use crate::model::expr::{BinaryOp, Block, Expr, ExprKind, StmtKind};
 use crate::model::place::{local_of, may_write};
+use crate::model::range::Range;
 use crate::model::walk::{Node, nodes, walk, walk_block};
 
 /// The expressions that all iterations evaluate: the least that the compiler may leave a loop, and the most that are worth it. The 64 rounds
 /// of SHA-256 are about 10,000.
 const SIZES: RangeInclusive<u64> = 128..=12_000;
 
-/// Whether a loop without an attribute is to be unrolled, for an array that it indexes.
-pub(super) fn is_unrolled(whole: &Expr) -> bool {
+/// Whether a loop without an attribute is to be unrolled, for an array that it indexes. `outer` has the variables of unrolled loops around it.
+pub(super) fn is_unrolled(whole: &Expr, outer: &BTreeSet<LocalId>) -> bool {
     let ExprKind::For { local: Some(variable), range, body, .. } = &whole.kind else { return false };
-    let evaluated = range.count().and_then(|count| Some(size(body)?.saturating_mul(count)));
-    evaluated.is_some_and(|evaluated| SIZES.contains(&evaluated)) && keeps_an_array_in_registers(whole, *variable)
+    let is_sized = match range.count() {
+        Some(count) => {
+            let mut variables = Variables::new();
+            length(range, Some(*variable), &mut variables);
+            size_with(body, variables).is_some_and(|size| SIZES.contains(&size.saturating_mul(count)))
+        }
+        // The loop around it has been found small enough with it.
+        None => !outer.is_empty() && is_known(&range.start, outer) && is_known(&range.end, outer),
+    };
+    is_sized && keeps_an_array_in_registers(whole, *variable, outer)
 }
 
 /// Whether a loop indexes an array that stays in registers if it is unrolled.
-fn keeps_an_array_in_registers(whole: &Expr, variable: LocalId) -> bool {
-    let known = constants(whole, variable);
+fn keeps_an_array_in_registers(whole: &Expr, variable: LocalId, outer: &BTreeSet<LocalId>) -> bool {
+    let known = constants(whole, variable, outer);
     let (mut kept, mut in_memory) = (BTreeSet::new(), BTreeSet::new());
     walk(whole, &mut |expr| {
         if let ExprKind::Index { base, index, .. } = &expr.kind
@@ -39,10 +50,26 @@ fn keeps_an_array_in_registers(whole: &Expr, variable: LocalId) -> bool {
 
 /// The number of expressions that a loop's body evaluates. `None` if it calls a function or has a loop whose length is not known.
 pub(super) fn size(body: &Block) -> Option<u64> {
+    size_with(body, Variables::new())
+}
+
+/// The least and the largest value of variables of loops.
+type Variables = BTreeMap<LocalId, [i64; 2]>;
+
+fn size_with(body: &Block, mut variables: Variables) -> Option<u64> {
+    size_by(body, |expr| match &expr.kind {
+        ExprKind::For { local, range, .. } => length(range, *local, &mut variables),
+        ExprKind::While { .. } | ExprKind::Loop { .. } | ExprKind::Call { .. } => None,
+        _ => Some(1),
+    })
+}
+
+/// The number of expressions of a body, each as often as those around it repeat it. `None` if one of them does not say how often.
+pub(super) fn size_by<'e>(body: &'e Block, mut repeats: impl FnMut(&'e Expr) -> Option<u64>) -> Option<u64> {
     let mut expressions = Vec::new();
     walk_block(body, &mut |expr| expressions.push(expr));
     let mut size = 0u64;
-    // The loops around an expression: the number of the first that is behind each, and how often those inside are evaluated.
+    // The expressions around one that repeat it: the number of the first that is behind each, and how often those inside are counted.
     let mut around: Vec<(usize, u64)> = Vec::new();
     for (at, expr) in expressions.into_iter().enumerate() {
         while around.last().is_some_and(|(end, _)| *end <= at) {
@@ -50,26 +77,51 @@ pub(super) fn size(body: &Block) -> Option<u64> {
         }
         let times = around.last().map_or(1, |(_, times)| *times);
         size = size.saturating_add(times);
-        match &expr.kind {
-            ExprKind::For { range, .. } => {
-                let mut length = 0;
-                walk(expr, &mut |_| length += 1);
-                around.push((at + length, times.saturating_mul(range.count()?)));
-            }
-            ExprKind::While { .. } | ExprKind::Loop { .. } | ExprKind::Call { .. } => return None,
-            _ => {}
+        let repeats = repeats(expr)?;
+        if repeats != 1 {
+            let mut inside = 0;
+            walk(expr, &mut |_| inside += 1);
+            around.push((at + inside, times.saturating_mul(repeats)));
         }
     }
     Some(size)
 }
 
+/// The number of iterations of a loop, the mean of the least and the largest one, if literals and the variables of loops around it give it.
+fn length(range: &Range, local: Option<LocalId>, variables: &mut Variables) -> Option<u64> {
+    let [first, last_first] = interval(&range.start, variables)?;
+    let [first_end, end] = interval(&range.end, variables)?;
+    variables.extend(local.map(|local| (local, [first, end])));
+    let [least, most] = [first_end.checked_sub(last_first)?, end.checked_sub(first)?].map(|length| length.max(0));
+    Some((least.checked_add(most)? / 2) as u64 + u64::from(range.inclusive))
+}
+
+fn interval(expr: &Expr, variables: &Variables) -> Option<[i64; 2]> {
+    match &expr.kind {
+        ExprKind::Int { .. } => expr.integer().and_then(|number| i64::try_from(number).ok()).map(|number| [number; 2]),
+        ExprKind::Local(local) => variables.get(local).copied(),
+        ExprKind::Cast(inner, _) | ExprKind::Typed(inner, _) => interval(inner, variables),
+        ExprKind::Binary { op, left, right, .. } => {
+            let ([a, b], [c, d]) = (interval(left, variables)?, interval(right, variables)?);
+            match op {
+                BinaryOp::Add => Some([a.checked_add(c)?, b.checked_add(d)?]),
+                BinaryOp::Sub => Some([a.checked_sub(d)?, b.checked_sub(c)?]),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
 /// The variables that are constants once a loop is unrolled: those of it and of such loops inside, and what is computed of them.
-fn constants(whole: &Expr, variable: LocalId) -> BTreeSet<LocalId> {
-    let mut known = BTreeSet::from([variable]);
+fn constants(whole: &Expr, variable: LocalId, outer: &BTreeSet<LocalId>) -> BTreeSet<LocalId> {
+    let mut known = outer.clone();
+    known.insert(variable);
     nodes(whole, &mut |node| match node {
         Node::Expr(expr) => {
             if let ExprKind::For { local: Some(local), range, .. } = &expr.kind
-                && range.count().is_some()
+                && is_known(&range.start, &known)
+                && is_known(&range.end, &known)
             {
                 known.insert(*local);
             }
@@ -86,12 +138,21 @@ fn constants(whole: &Expr, variable: LocalId) -> BTreeSet<LocalId> {
     known
 }
 
-fn is_constant(expr: &Expr, known: &BTreeSet<LocalId>) -> bool {
+pub(super) fn is_constant(expr: &Expr, known: &BTreeSet<LocalId>) -> bool {
+    matches!(expr.kind, ExprKind::Constant(_)) || is_known_if(expr, known, &is_constant)
+}
+
+/// Whether an expression is computed of literals and of these variables.
+fn is_known(expr: &Expr, known: &BTreeSet<LocalId>) -> bool {
+    is_known_if(expr, known, &is_known)
+}
+
+fn is_known_if(expr: &Expr, known: &BTreeSet<LocalId>, inner: &dyn Fn(&Expr, &BTreeSet<LocalId>) -> bool) -> bool {
     match &expr.kind {
-        ExprKind::Int { .. } | ExprKind::Constant(_) => true,
+        ExprKind::Int { .. } => true,
         ExprKind::Local(local) => known.contains(local),
-        ExprKind::Cast(inner, _) | ExprKind::Typed(inner, _) => is_constant(inner, known),
-        ExprKind::Binary { left, right, .. } => is_constant(left, known) && is_constant(right, known),
+        ExprKind::Cast(of, _) | ExprKind::Typed(of, _) => inner(of, known),
+        ExprKind::Binary { left, right, .. } => inner(left, known) && inner(right, known),
         _ => false,
     }
 }

@@ -4,6 +4,7 @@
 use super::constant_loops::is_unrolled;
 use super::convergence::agreed;
 use super::deferred::Reported;
+use super::geometric;
 use super::hoist::Hoisted;
 use super::nest::Form;
 use super::rest::Joined;
@@ -151,8 +152,14 @@ impl Lower<'_> {
                     return joins;
                 }
                 if !self.searching_while(expr, self.unroll(*id)) {
-                    let whole = self.plain_while(self.unroll(*id), condition, body);
+                    let scaled = geometric::unrolled(self.function, expr, &self.unrolled);
+                    let unroll = self.unroll(*id).or_else(|| scaled.map(|_| Unroll::Fully));
+                    self.unrolled.extend(scaled);
+                    let whole = self.plain_while(unroll, condition, body);
                     self.out.push(whole);
+                    if let Some(local) = scaled {
+                        self.unrolled.remove(&local);
+                    }
                 }
                 self.leave();
                 return false;
@@ -200,7 +207,26 @@ impl Lower<'_> {
         body: &Block,
         rest: &[Stmt],
     ) -> bool {
-        let unroll = self.unroll(id).or_else(|| is_unrolled(whole).then_some(Unroll::Fully));
+        let unroll = self.unroll(id).or_else(|| is_unrolled(whole, &self.unrolled).then_some(Unroll::Fully));
+        let ExprKind::For { local: Some(local), .. } = whole.kind else {
+            return self.loop_over(whole, (unroll, name, used), range, body, rest);
+        };
+        if unroll == Some(Unroll::Fully) {
+            self.unrolled.insert(local);
+        }
+        let joins = self.loop_over(whole, (unroll, name, used), range, body, rest);
+        self.unrolled.remove(&local);
+        joins
+    }
+
+    fn loop_over(
+        &mut self,
+        whole: &Expr,
+        (unroll, name, used): (Option<Unroll>, String, bool),
+        range: CuExpr,
+        body: &Block,
+        rest: &[Stmt],
+    ) -> bool {
         let steps = self.names.free("steps");
         // The number of rounds takes a division, which is made once.
         let divides = matches!(&whole.kind, ExprKind::For { range, .. } if divides(range));

@@ -181,14 +181,13 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
             ExprKind::Binary { op, left, right, .. } if !may_fail(*op, right) => {
                 let (left, right) = (self.known(left)?, self.known(right)?);
                 let size = operation(&[&left, &right]);
-                let (left, right) = (Box::new(left.text), Box::new(right.text));
                 // Neither operand has an effect or can fail, so that none is worth a branch.
                 let op = match op {
                     BinaryOp::And => "&",
                     BinaryOp::Or => "|",
                     _ => op.symbol(),
                 };
-                Known { text: CuExpr::Infix { op, left, right, site: None }, size }
+                Known { text: CuExpr::infix(op, left.text, right.text, None), size }
             }
             ExprKind::Method { method, operands, .. } if method.fails.is_none() => {
                 let operands = operands.iter().map(|operand| self.known(operand)).collect::<Option<Vec<_>>>()?;

@@ -11,6 +11,7 @@ mod counter;
 mod deferred;
 mod eager;
 mod floats;
+mod geometric;
 mod guarded;
 mod guards;
 mod hoist;
@@ -95,6 +96,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         floats: Floats::of(function),
         parts: Parts::of(function),
         constant: BTreeSet::new(),
+        unrolled: BTreeSet::new(),
         borrowed: borrowed(function),
         peer_reads: None,
         middles: BTreeMap::new(),
@@ -145,6 +147,8 @@ struct Lower<'f> {
     parts: Parts,
     /// The variables that are declared as `const`.
     constant: BTreeSet<LocalId>,
+    /// The variables of the loops around that are unrolled, which are constants.
+    unrolled: BTreeSet<LocalId>,
     /// The variables that are borrowed mutably for longer than a call.
     borrowed: BTreeSet<LocalId>,
     /// The variable that knows what has been read of peers, if an arrival waits for that.

@@ -277,9 +277,7 @@ impl Lower<'_> {
         }
         let mut operands = self.operands(&[left, right]).into_iter();
         match (operands.next(), operands.next()) {
-            (Some(left), Some(right)) => {
-                CuExpr::Infix { op: op.symbol(), left: Box::new(left), right: Box::new(right), site }
-            }
+            (Some(left), Some(right)) => CuExpr::infix(op.symbol(), left, right, site),
             _ => CuExpr::name("0"),
         }
     }
