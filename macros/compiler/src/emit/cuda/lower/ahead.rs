@@ -23,7 +23,7 @@ use crate::model::walk::{walk, walk_block};
 
 /// The largest body of a recurrence, in expressions as they are written, and the number of its iterations that are taken at a time. Of a
 /// larger one, even four at a time take more registers than they are worth.
-const LARGEST_RECURRENCE: u64 = 64;
+const LARGEST_RECURRENCE: u64 = 128;
 const RECURRENCE: u64 = 8;
 
 /// The largest body of a loop that reads a peer's memory, in expressions as they are written, and the number of its iterations that are taken

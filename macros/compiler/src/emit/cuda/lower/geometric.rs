@@ -10,49 +10,66 @@ use crate::model::place::writes;
 use crate::model::walk::{Node, block_nodes};
 use crate::model::{Function, LocalId};
 
-/// The number of iterations that such a loop is taken to have: the values of 10 bits and one more.
-const ITERATIONS: u64 = 11;
+/// The number of bits of the values that the variable is taken to have. A loop has an iteration for each, or for each two if it multiplies by 4.
+const BITS: u64 = 11;
 
 /// How often the text of the assembler has the body of another loop inside whose length is not known.
 const ROUNDS: u64 = 4;
+
+/// The number of expressions that a function which is called is taken to have, for each of its operands.
+const CALLED: u64 = 8;
 
 /// The most expressions that the iterations of such a loop have together, with those of the loops inside.
 const LARGEST: u64 = 6000;
 
 /// Returns the variable of a loop that is to be unrolled. `outer` has the variables of unrolled loops around it.
 pub(super) fn unrolled(function: &Function, whole: &Expr, outer: &BTreeSet<LocalId>) -> Option<LocalId> {
-    let ExprKind::While { body, .. } = &whole.kind else { return None };
-    let local = variable(whole, outer)?;
-    let begins_constant = init(function, local).is_some_and(|init| is_constant(init, outer));
-    (begins_constant && size(body)?.saturating_mul(ITERATIONS) <= LARGEST).then_some(local)
-}
-
-/// Returns the variable of a loop whose condition compares it with a constant, and whose last statement alone changes it.
-fn variable(whole: &Expr, outer: &BTreeSet<LocalId>) -> Option<LocalId> {
     let ExprKind::While { condition, body, .. } = &whole.kind else { return None };
-    let Condition::Value(Expr { kind: ExprKind::Binary { op, left, right, .. }, .. }) = &**condition else {
-        return None;
-    };
-    let compares = matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Ne);
-    let (ExprKind::Local(local), true) = (&left.kind, compares && is_constant(right, outer)) else { return None };
-    (scaled(body) == Some(*local) && writes(whole, *local) == 1).then_some(*local)
+    let scaled = Scaled::of(body)?;
+    let begins_constant = init(function, scaled.local).is_some_and(|init| is_constant(init, outer));
+    let is_only_write = writes(whole, scaled.local) == 1;
+    let is_small = || size(body).saturating_mul(scaled.iterations()) <= LARGEST;
+    (begins_constant && is_only_write && ends(condition, scaled.local, outer) && is_small()).then_some(scaled.local)
 }
 
-/// Returns the variable that the last statement of a body multiplies or divides by a constant: `x *= 2`, `x = x >> 1`.
-fn scaled(body: &Block) -> Option<LocalId> {
-    let StmtKind::Expr(last) = &body.statements.last().filter(|_| body.tail.is_none())?.kind else { return None };
-    let (place, op, factor) = match &last.kind {
-        ExprKind::AssignOp { op, place, value, .. } => (place, op, value),
-        ExprKind::Assign(place, value) => match &value.kind {
-            ExprKind::Binary { op, left, right, .. } if local(left).is_some() && local(left) == local(place) => {
-                (place, op, right)
-            }
+/// Whether a condition compares the variable with a constant.
+fn ends(condition: &Condition, variable: LocalId, outer: &BTreeSet<LocalId>) -> bool {
+    let Condition::Value(Expr { kind: ExprKind::Binary { op, left, right, .. }, .. }) = condition else { return false };
+    let compares = matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Ne);
+    compares && local(left) == Some(variable) && is_constant(right, outer)
+}
+
+/// The variable that the last statement of a body multiplies or divides by a constant: `x *= 2`, `x = x >> 1`.
+struct Scaled<'e> {
+    local: LocalId,
+    op: BinaryOp,
+    factor: &'e Expr,
+}
+
+impl<'e> Scaled<'e> {
+    fn of(body: &'e Block) -> Option<Scaled<'e>> {
+        let StmtKind::Expr(last) = &body.statements.last().filter(|_| body.tail.is_none())?.kind else { return None };
+        let (place, op, factor) = match &last.kind {
+            ExprKind::AssignOp { op, place, value, .. } => (place, *op, &**value),
+            ExprKind::Assign(place, value) => match &value.kind {
+                ExprKind::Binary { op, left, right, .. } if local(left) == local(place) => (place, *op, &**right),
+                _ => return None,
+            },
             _ => return None,
-        },
-        _ => return None,
-    };
-    let scales = matches!(op, BinaryOp::Mul | BinaryOp::Div | BinaryOp::Shl | BinaryOp::Shr);
-    (scales && is_constant(factor, &BTreeSet::new())).then(|| local(place)).flatten()
+        };
+        let scales = matches!(op, BinaryOp::Mul | BinaryOp::Div | BinaryOp::Shl | BinaryOp::Shr);
+        (scales && is_constant(factor, &BTreeSet::new())).then_some(Scaled { local: local(place)?, op, factor })
+    }
+
+    /// The number of iterations that the loop is taken to have.
+    fn iterations(&self) -> u64 {
+        let bits = match (self.op, self.factor.integer()) {
+            (BinaryOp::Shl | BinaryOp::Shr, Some(bits)) => bits,
+            (_, Some(factor)) => u64::from(factor.checked_ilog2().unwrap_or(0)),
+            (_, None) => 1,
+        };
+        BITS.div_ceil(bits.max(1))
+    }
 }
 
 /// Returns the value with which a variable is declared.
@@ -69,15 +86,16 @@ fn init(function: &Function, local: LocalId) -> Option<&Expr> {
     found
 }
 
-/// The number of expressions of a body with its loops unrolled. `None` if it calls a function, whose size is not known.
-fn size(body: &Block) -> Option<u64> {
-    size_by(body, |expr| match &expr.kind {
+/// The number of expressions of a body with its loops unrolled.
+fn size(body: &Block) -> u64 {
+    let size = size_by(body, |expr| match &expr.kind {
         ExprKind::For { range, .. } => Some(range.count().unwrap_or(ROUNDS)),
-        ExprKind::While { body, .. } if scaled(body).is_some() => Some(ITERATIONS),
-        ExprKind::While { .. } | ExprKind::Loop { .. } => Some(ROUNDS),
-        ExprKind::Call { .. } => None,
+        ExprKind::While { body, .. } => Some(Scaled::of(body).map_or(ROUNDS, |scaled| scaled.iterations())),
+        ExprKind::Loop { .. } => Some(ROUNDS),
+        ExprKind::Call { .. } => Some(CALLED),
         _ => Some(1),
-    })
+    });
+    size.unwrap_or(u64::MAX)
 }
 
 fn local(expr: &Expr) -> Option<LocalId> {
