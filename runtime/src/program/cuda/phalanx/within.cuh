@@ -103,7 +103,41 @@ __device__ __forceinline__ bool is_any_of_warp(bool holds) {
     return __any_sync(~0u, holds) != 0;
 }
 
+// A divisor, or 1 if the division would fail.
+template <class Raw>
+__device__ __forceinline__ constexpr integer<Raw> harmless(integer<Raw> a, integer<Raw> by) {
+    if constexpr (signed_integer<Raw>) {
+        if (by.value == -1 && a.value == min_of<Raw>()) {
+            return 1;
+        }
+    }
+    return by.value == 0 ? 1 : by.value;
+}
+
+template <class T>
+concept divided_integer = requires { typename raw_traits<decltype(T::value)>::wide; };
+
 } // namespace detail
+
+// The quotient and the remainder by a constant in a test. A test never fails: if the constant is 0, the division itself does, where it is made.
+template <class A, class B>
+__device__ __forceinline__ constexpr auto quotient(A a, B by) -> decltype(a / by) {
+    using result = decltype(a / by);
+    if constexpr (detail::divided_integer<result>) {
+        return result(a) / detail::harmless(result(a), result(by));
+    } else {
+        return a / by;
+    }
+}
+template <class A, class B>
+__device__ __forceinline__ constexpr auto remainder(A a, B by) -> decltype(a % by) {
+    using result = decltype(a % by);
+    if constexpr (detail::divided_integer<result>) {
+        return result(a) % detail::harmless(result(a), result(by));
+    } else {
+        return a % by;
+    }
+}
 
 // Whether a test holds for all threads of a warp, all of whose threads are here.
 __device__ __forceinline__ bool all_of_warp(bool holds) { return !detail::is_any_of_warp(!holds); }

@@ -212,6 +212,11 @@ pub(super) fn converted(callee: &'static str, index: CuExpr) -> (Vec<Fragment>, 
     }
 }
 
+/// Whether an operation of integers divides by a constant that has a name. It fails in each launch or in none.
+pub(super) fn divides_by_constant(op: BinaryOp, right: &Expr) -> bool {
+    op.divides() && matches!(right.kind, ExprKind::Constant(_))
+}
+
 /// Whether an operation of integers may fail. A literal is no divisor of -1.
 pub(super) fn may_fail(op: BinaryOp, right: &Expr) -> bool {
     op.divides() && right.integer().is_none_or(|divisor| divisor == 0)

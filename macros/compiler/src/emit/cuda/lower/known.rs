@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lower;
-use super::access::{Access, AccessForm, LARGEST_INDEX, Region, may_fail, row};
+use super::access::{Access, AccessForm, LARGEST_INDEX, Region, divides_by_constant, may_fail, row};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::{cast, shape, template};
@@ -188,6 +188,12 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                     _ => op.symbol(),
                 };
                 Known { text: CuExpr::infix(op, left.text, right.text, None), size }
+            }
+            ExprKind::Binary { op, left, right, .. } if divides_by_constant(*op, right) => {
+                let (left, right) = (self.known(left)?, self.known(right)?);
+                let size = operation(&[&left, &right]);
+                let callee = if *op == BinaryOp::Div { "quotient" } else { "remainder" };
+                Known { text: CuExpr::call(callee, vec![left.text, right.text]), size }
             }
             ExprKind::Method { method, operands, .. } if method.fails.is_none() => {
                 let operands = operands.iter().map(|operand| self.known(operand)).collect::<Option<Vec<_>>>()?;

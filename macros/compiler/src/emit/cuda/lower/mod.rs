@@ -44,7 +44,7 @@ use nest::{Closures, closures};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use access::may_fail;
+use access::{divides_by_constant, may_fail};
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
@@ -171,9 +171,12 @@ impl Lower<'_> {
         self.closures.get(&closure).is_some_and(|closure| closure.effect == Effect::Pure)
     }
 
-    /// Whether an operation of numbers may fail.
+    /// Whether an operation of numbers may fail in some launches.
     fn may_fail(&self, op: BinaryOp, left: &Expr, right: &Expr) -> bool {
-        may_fail(op, right) && !self.floats.contains(left) && !self.floats.contains(right)
+        may_fail(op, right)
+            && !divides_by_constant(op, right)
+            && !self.floats.contains(left)
+            && !self.floats.contains(right)
     }
 
     /// Lowers into a list of statements of its own.
