@@ -71,20 +71,30 @@ __device__ __forceinline__ T max(T a, T b) {
     return T::from_bits(T::format::max(a.value, b.value));
 }
 
+// Of bounds that are known to be in order.
+template <class Raw>
+__device__ __forceinline__ constexpr integer<Raw> clamped(integer<Raw> a, detail::given<integer<Raw>> low, detail::given<integer<Raw>> high) {
+    return min(max(a, low), high);
+}
+template <detail::real T>
+__device__ __forceinline__ T clamped(T a, T low, T high) {
+    return a < low ? low : a > high ? high : a;
+}
+
 // These fail if `low > high`, or if one of them is a NaN. The failure's site is the name.
 template <class Raw>
 __device__ __forceinline__ constexpr integer<Raw> clamp(integer<Raw> a, detail::given<integer<Raw>> low, detail::given<integer<Raw>> high, PHALANX_SITE) {
     if (!(low <= high)) {
         detail::fail(detail::assertion, site);
     }
-    return min(max(a, low), high);
+    return clamped(a, low, high);
 }
 template <detail::real T>
 __device__ __forceinline__ T clamp(T a, T low, T high, PHALANX_SITE) {
     if (!(low <= high)) {
         detail::fail(detail::assertion, site);
     }
-    return a < low ? low : a > high ? high : a;
+    return clamped(a, low, high);
 }
 
 // It wraps at the smallest integer.

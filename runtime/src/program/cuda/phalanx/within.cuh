@@ -26,12 +26,19 @@ struct bounds_failure {
     bool is_within;
     unsigned site, tag;
     unsigned long long value, length;
+    // Whether it is none of an access.
+    bool is_assertion = false;
 
     // The first of both.
     __device__ __forceinline__ friend constexpr bounds_failure operator|(bounds_failure a, bounds_failure b) {
         return a.is_within ? b : a;
     }
-    __device__ __forceinline__ void end() const { fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length); }
+    __device__ __forceinline__ void end() const {
+        if (is_assertion) {
+            fail(assertion, site);
+        }
+        fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length);
+    }
 };
 
 // Whether an index is within bounds. vector_within.cuh has the same for vectors. The index of a word stays one: a load that widens it
@@ -47,6 +54,14 @@ struct bounds_check {
         const unsigned long long value = concealed(this->value);
         return {value < length, site, tag, value, length};
     }
+};
+
+// Whether the bounds of a `clamp` are in order.
+struct order_check {
+    bool holds;
+    unsigned site;
+
+    __device__ __forceinline__ bounds_failure failure() const { return {holds, site, 0, 0, 0, true}; }
 };
 
 template <class T>
@@ -155,6 +170,12 @@ __device__ __forceinline__ void require_of_warp(Checks checks) {
 template <detail::check Of>
 __device__ __forceinline__ constexpr detail::guarded_check<Of> when(bool condition, Of of) {
     return {condition, of};
+}
+
+// Whether the bounds of a `clamp` are in order. The site of its failure is that of this call.
+template <class Low, class High>
+__device__ __forceinline__ constexpr detail::order_check ordered(Low low, High high, PHALANX_SITE) {
+    return {low <= high, site};
 }
 
 // Whether accesses are within bounds, where that only decides what is done.

@@ -102,6 +102,12 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         Some(Test { callee: name, arguments: memory.into_iter().chain([index]).collect() })
     }
 
+    /// Returns the test of the bounds of `clamp`, which fails unless they are in order.
+    pub(super) fn ordered(&mut self, low: &Expr, high: &Expr) -> Option<Test> {
+        let arguments = vec![self.index(low)?, self.index(high)?];
+        Some(Test { callee: vec!["ordered".into()], arguments })
+    }
+
     /// Returns the value of a variable's initial value, which has the type that the declaration gives it.
     fn typed(&mut self, init: &Expr, ty: Option<&ValueType>) -> Option<Known> {
         let value = self.same(init)?;
@@ -195,11 +201,12 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 let callee = if *op == BinaryOp::Div { "quotient" } else { "remainder" };
                 Known { text: CuExpr::call(callee, vec![left.text, right.text]), size }
             }
-            ExprKind::Method { method, operands, .. } if method.fails.is_none() => {
+            ExprKind::Method { method, operands, .. } if method.fails.is_none() || method.name == "clamp" => {
                 let operands = operands.iter().map(|operand| self.known(operand)).collect::<Option<Vec<_>>>()?;
                 let size = operation(&operands.iter().collect::<Vec<_>>());
                 let arguments = operands.into_iter().map(|operand| operand.text).collect();
-                Known { text: CuExpr::Call { callee: vec![method.name.into()], arguments, site: None }, size }
+                let name = if method.fails.is_none() { method.name } else { "clamped" };
+                Known { text: CuExpr::Call { callee: vec![name.into()], arguments, site: None }, size }
             }
             _ => Known { text: self.fixed(expr)?, size: 1 },
         };

@@ -14,7 +14,7 @@
 
 use super::Lower;
 use super::access::{Access, AccessForm};
-use super::known::Values;
+use super::known::{Test, Values};
 use super::tested::{Guarded, Tested, both, conjunction};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
@@ -106,6 +106,15 @@ enum Guard {
     If(CuExpr),
     /// It depends on what is not known before the run.
     Unknown,
+}
+
+/// What a test is about.
+struct Tests {
+    site: SiteId,
+    is_of_warp: bool,
+    /// Whether the compiler of CUDA C++ decides it, or it is none of memory.
+    is_constant: bool,
+    loads: bool,
 }
 
 /// A run, statement by statement. Its methods return `None` where it ends.
@@ -278,9 +287,16 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
                     None => goes_on(!op.facts().fails && op.facts().effect != Effect::Changes),
                 }
             }
-            ExprKind::Method { method, operands, .. } => {
+            ExprKind::Method { method, operands, site } => {
                 self.all(operands)?;
-                goes_on(method.fails.is_none())
+                match (method.fails, &operands[..], site) {
+                    (None, ..) => Some(()),
+                    (Some(_), [_, low, high], Some(site)) if method.name == "clamp" => {
+                        let test = self.values.ordered(low, high)?;
+                        self.test(test, Tests { site: *site, is_of_warp: false, is_constant: true, loads: false })
+                    }
+                    (Some(_), ..) => None,
+                }
             }
             ExprKind::ScalarCall { operands, site, .. } => {
                 self.all(operands)?;
@@ -427,6 +443,13 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             return Some(());
         }
         let test = self.values.test(&access)?;
+        let is_of_warp = !self.in_closure && self.values.lower.is_of_warp(expr);
+        self.test(test, Tests { site: access.site, is_of_warp, is_constant: access.is_constant(), loads })
+    }
+
+    /// Adds a test, unless it is made already, or ends the run if it cannot be made before the run.
+    fn test(&mut self, test: Test, of: Tests) -> Option<()> {
+        let Tests { site, is_of_warp, is_constant, loads } = of;
         let (guard, is_known) = match &self.guard {
             Guard::Always => (None, true),
             Guard::If(condition) => (Some(condition.clone()), true),
@@ -440,15 +463,13 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             }
             let lower = &self.values.lower;
             // A loop with checks runs because the test before an outer one did not hold, either.
-            let all_within = lower.all_within.get(&access.site).filter(|_| !lower.checks_all).cloned();
-            let is_of_warp = !self.in_closure && lower.is_of_warp(expr);
-            let is_constant = access.is_constant();
-            self.tests.push(Guarded { guard, all_within, test, site: access.site, is_of_warp, is_constant });
+            let all_within = lower.all_within.get(&site).filter(|_| !lower.checks_all).cloned();
+            self.tests.push(Guarded { guard, all_within, test, site, is_of_warp, is_constant });
             self.loads += usize::from(loads && !is_constant);
         }
         // Other calls of a closure make other accesses.
         if !self.in_closure {
-            self.accesses.push(access.site);
+            self.accesses.push(site);
         }
         Some(())
     }

@@ -8,6 +8,7 @@ use super::access::Access;
 use super::known::Test;
 use super::nest::Closure;
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
+use crate::model::expr::ExprKind;
 use crate::model::walk::walk;
 use crate::model::{LocalId, SiteId};
 
@@ -91,7 +92,12 @@ impl Lower<'_> {
         let name = self.names.fresh(&format!("{}_within", self.names.local(closure)));
         let Some(Closure { params, body, .. }) = self.closures.get(&closure) else { return name };
         let mut accesses = BTreeSet::new();
-        walk(body, &mut |inner| accesses.extend(Access::of(inner).map(|access| access.site)));
+        walk(body, &mut |inner| {
+            accesses.extend(Access::of(inner).map(|access| access.site));
+            if let ExprKind::Method { method, site, .. } = &inner.kind {
+                accesses.extend(site.filter(|_| method.name == "clamp"));
+            }
+        });
         self.unchecked.extend(&accesses);
         let init = Some(self.lambda(params, body, None));
         self.unchecked.retain(|site| !accesses.contains(site));

@@ -67,7 +67,10 @@ impl Lower<'_> {
             ExprKind::Vector { splat, argument, slot, .. } => self.vector(*splat, argument, *slot),
             ExprKind::Method { method, operands, site } => {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
-                CuExpr::Call { callee: vec![method.name.into()], arguments, site: *site }
+                // The only method that is tested before a run.
+                let is_tested = site.is_some_and(|site| self.unchecked.contains(&site));
+                let (name, site) = if is_tested { ("clamped", None) } else { (method.name, *site) };
+                CuExpr::Call { callee: vec![name.into()], arguments, site }
             }
             ExprKind::Call { callee, slot, arguments } => {
                 let values = match (callee, arguments.split_first()) {
