@@ -80,6 +80,18 @@ failing! { input, out, n;
         let m = n / (n - 6);
         out[2] = at(m * 10) + at(m * 11);
     }
+    straight_clamped, "index 64 out of bounds for length 64", {
+        let at = |k: i32| /* straight_clamped */ input[(k * 10).clamp(0, n + 57)];
+        out[0] = at(n - 1) + at(n - 2) + at(n);
+    }
+    straight_after_a_clamp, "assertion failed: min <= max", {
+        let at = |k: i32| input[/* straight_after_a_clamp */ k.clamp(n, 6)];
+        out[0] = at(n * 10) + at(n * 11);
+    }
+    straight_before_a_clamp, "index 70 out of bounds for length 64", {
+        out[1] = input[n] + /* straight_before_a_clamp */ input[n * 10];
+        out[0] = input[n.clamp(n, 6)];
+    }
     straight_float_division, "index 66 out of bounds for length 64", {
         let half = (input[n] + input[n + 1]) as f32 / 2.0;
         out[0] = half as i32 + /* straight_float_division */ input[n + 59];

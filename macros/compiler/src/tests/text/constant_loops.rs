@@ -45,3 +45,57 @@ fn arrays_that_a_loop_indexes_stay_in_registers() {
     assert_eq!(unrolled(said).len(), 1);
     assert_ne!(unrolled(said), [""]);
 }
+
+#[test]
+fn loops_of_a_triangle() {
+    let triangle = |ends: &str| {
+        format!(
+            "let mut x = [0usize; 16]; for k in 0..16 {{ for j in {ends} {{ x[j] = x[j] * a + x[k] * b + j; }} }}
+             *r = x[3];"
+        )
+    };
+    assert_eq!(unrolled(&triangle("k + 1..16")), ["", ""]);
+    assert_eq!(unrolled(&triangle("0..k")), ["", ""]);
+    assert_eq!(unrolled(&triangle("k..k + 4")), ["", ""]);
+    // What the inner loop begins or ends with is not known before the launch, or may be anything.
+    assert!(unrolled(&triangle("a..16")).is_empty());
+    assert!(unrolled(&triangle("k..a")).is_empty());
+    assert!(unrolled(&format!("const N: usize = 4; {}", triangle("k..N"))).is_empty());
+    // Too many.
+    let large = "let mut x = [0usize; 64]; for k in 0..64 { for j in k + 1..64 { x[j] = x[j] * a + x[k] * b + j; } } *r = x[3];";
+    assert!(unrolled(large).is_empty());
+}
+
+#[test]
+fn loops_whose_variable_is_scaled() {
+    let stages = |init: &str, condition: &str, step: &str| {
+        format!("let mut h = {init}; while {condition} {{ m[a % h] = w[a / h * h * 2]; {step} }}")
+    };
+    for (init, condition, step) in [
+        ("1", "h < 1024", "h *= 2;"),
+        ("1", "h <= 1024", "h <<= 1;"),
+        ("512", "h > 0", "h /= 2;"),
+        ("512", "h != 0", "h = h >> 1;"),
+        ("1", "h < N", "h *= N;"),
+    ] {
+        let body = format!("const N: usize = 4; {}", stages(init, condition, step));
+        assert_eq!(unrolled(&body), [""], "{body}");
+    }
+    for (init, condition, step) in [
+        ("b", "h < 1024", "h *= 2;"),
+        ("1", "h < b", "h *= 2;"),
+        ("1", "h < 1024", "h *= b;"),
+        ("1", "h < 1024", "h += 2;"),
+        ("1", "h < 1024", "if h < a { h *= 2; }"),
+        ("1", "h < 1024", "h *= 2; h *= 2;"),
+        ("1", "h < 1024 && h < b", "h *= 2;"),
+    ] {
+        assert!(unrolled(&stages(init, condition, step)).is_empty(), "{init} {condition} {step}");
+    }
+    // The inner one begins with the variable of the outer one.
+    let nested = "let mut size = 2; while size <= 64 { let mut h = size / 2; while h > 0 { m[a * h] += w[a + size]; h /= 2; } size *= 2; }";
+    assert_eq!(unrolled(nested), ["", ""]);
+    // Too large.
+    let many = "m[a] += w[h]; ".repeat(100);
+    assert!(unrolled(&stages("1", "h < 1024", &format!("{many} h *= 2;"))).is_empty());
+}

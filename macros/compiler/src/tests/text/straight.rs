@@ -331,3 +331,19 @@ fn divisions_of_floats() {
     assert_eq!(tests("let x = v[a]; let mut y = x; y /= s; o[a] = y + v[b];"), all);
     assert_eq!(tests("o[a] = (v[a].to_bits() / v[b].to_bits()) as f32;"), ["require(within(v, a) & within(v, b));"]);
 }
+
+#[test]
+fn what_may_fail_in_every_launch_or_none() {
+    // The bounds of a `clamp` are tested with the accesses, in their order.
+    let (found, statements) = printed("let x = w[a]; m[b] = x + w[(a + 1).clamp(2, b)] + w[(b + 1).clamp(2, b)];");
+    let expected = "within(w, a) & ordered(2, b) & within(w, clamped(a + 1, 2, b)) & within(w, clamped(b + 1, 2, b)) & within(m, b)";
+    assert_eq!(found, [expected]);
+    assert!(statements.iter().any(|line| line.contains("w.get_unchecked(clamped(a + 1, 2, b))")), "{statements:#?}");
+    // A constant may be 0, which the division finds.
+    let (found, statements) = printed("const N: usize = 4; let x = w[a / N]; m[b] = x + w[a % N];");
+    assert_eq!(found, ["within(w, constant_quotient(a, N)) & within(w, constant_remainder(a, N)) & within(m, b)"]);
+    assert!(statements.iter().any(|line| line.contains("w.get_unchecked(a / N)")), "{statements:#?}");
+    // A variable may be, too, and bounds that are loaded are not known.
+    checks_all("let x = w[a / b]; m[b] = x + w[a % b];");
+    fronts("m[a] = w[a] + w[(a + 1).clamp(2, w[b] as usize)];", &["within(w, a) & within(w, b)"]);
+}

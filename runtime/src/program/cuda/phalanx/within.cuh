@@ -136,7 +136,7 @@ concept divided_integer = requires { typename raw_traits<decltype(T::value)>::wi
 
 // The quotient and the remainder by a constant in a test. A test never fails: if the constant is 0, the division itself does, where it is made.
 template <class A, class B>
-__device__ __forceinline__ constexpr auto quotient(A a, B by) -> decltype(a / by) {
+__device__ __forceinline__ constexpr auto constant_quotient(A a, B by) -> decltype(a / by) {
     using result = decltype(a / by);
     if constexpr (detail::divided_integer<result>) {
         return result(a) / detail::harmless(result(a), result(by));
@@ -145,7 +145,7 @@ __device__ __forceinline__ constexpr auto quotient(A a, B by) -> decltype(a / by
     }
 }
 template <class A, class B>
-__device__ __forceinline__ constexpr auto remainder(A a, B by) -> decltype(a % by) {
+__device__ __forceinline__ constexpr auto constant_remainder(A a, B by) -> decltype(a % by) {
     using result = decltype(a % by);
     if constexpr (detail::divided_integer<result>) {
         return result(a) % detail::harmless(result(a), result(by));

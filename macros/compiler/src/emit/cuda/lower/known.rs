@@ -198,7 +198,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
             ExprKind::Binary { op, left, right, .. } if divides_by_constant(*op, right) => {
                 let (left, right) = (self.known(left)?, self.known(right)?);
                 let size = operation(&[&left, &right]);
-                let callee = if *op == BinaryOp::Div { "quotient" } else { "remainder" };
+                let callee = if *op == BinaryOp::Div { "constant_quotient" } else { "constant_remainder" };
                 Known { text: CuExpr::call(callee, vec![left.text, right.text]), size }
             }
             ExprKind::Method { method, operands, .. } if method.fails.is_none() || method.name == "clamp" => {
