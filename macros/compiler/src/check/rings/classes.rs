@@ -7,6 +7,7 @@ use super::given::Arguments;
 use super::kernel::{Kernel, Point, array_of};
 use super::launch::Depends;
 use super::objects::Objects;
+use super::ranks;
 use super::value::{Evaluator, Value, differing};
 use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Region, Select, StepKind, Variable};
 
@@ -38,6 +39,11 @@ impl Asked {
     fn of(node: NodeId, point: Point) -> Asked {
         Asked { node, point, part: None }
     }
+
+    /// The nodes that it is about.
+    fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        self.part.into_iter().flat_map(|(select, _)| select.nodes()).chain([self.node])
+    }
 }
 
 /// The threads of a block by the values that their ranks decide.
@@ -63,10 +69,12 @@ impl Classes {
         let differing: Vec<Asked> = asked.iter().copied().filter(|asked| differing.contains(&asked.node)).collect();
         let guards: Guards =
             differing.iter().map(|asked_at| (asked_at.point.0, guards(kernel, &asked, asked_at.point.0))).collect();
+        let conditions = guards.values().flatten().filter_map(|(branch, _)| kernel.cfg.blocks[branch.0].end.condition());
         let mut all: Vec<Class> = Vec::new();
-        for thread in 0..kernel.threads {
-            join_class(&mut all, values(kernel, (&differing, &guards), None, thread), thread);
+        for threads in ranks::alike(kernel, differing.iter().flat_map(Asked::nodes).chain(conditions)) {
+            join_class(&mut all, values(kernel, (&differing, &guards), None, threads[0]), &threads);
         }
+        all.iter_mut().for_each(|class| class.threads.sort_unstable());
         let given = differing.iter().map(|asked| {
             let depends = kernel.depends(&[(asked.node, asked.point)]);
             depends.on_numbers || depends.on_queries
@@ -97,7 +105,7 @@ impl Classes {
             }
             let mut parts: Vec<Class> = Vec::new();
             for thread in &class.threads {
-                join_class(&mut parts, values(kernel, (&open, &self.guards), Some(arguments), *thread), *thread);
+                join_class(&mut parts, values(kernel, (&open, &self.guards), Some(arguments), *thread), &[*thread]);
             }
             all.extend(parts);
         }
@@ -150,11 +158,11 @@ fn values(
     nodes.iter().map(value).collect()
 }
 
-/// Adds a thread to the class of those with the same values.
-fn join_class(classes: &mut Vec<Class>, values: Vec<Decided>, thread: u32) {
+/// Adds threads to the class of those with the same values.
+fn join_class(classes: &mut Vec<Class>, values: Vec<Decided>, threads: &[u32]) {
     match classes.iter_mut().find(|class| class.values == values) {
-        Some(class) => class.threads.push(thread),
-        None => classes.push(Class { values, threads: vec![thread] }),
+        Some(class) => class.threads.extend(threads),
+        None => classes.push(Class { values, threads: threads.to_vec() }),
     }
 }
 
