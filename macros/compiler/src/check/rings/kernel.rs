@@ -14,7 +14,7 @@ use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     Access, BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Formula, Granule, GroupStep, MemoryStep, NodeId,
-    Region, Root, Shared, Source, StepKind, Team, Tile, ValueStep, Variable,
+    Region, Root, Shared, Source, Step, StepKind, Team, Tile, ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
@@ -69,6 +69,36 @@ pub(super) fn array_of(region: &Region) -> Option<usize> {
     }
 }
 
+/// Whether a step does more than compute a value that no other thread has a part in: what is loaded, or given to others, may be handed out.
+fn acts(cfg: &Cfg<'_>, step: &StepKind) -> bool {
+    match step {
+        StepKind::Value(ValueStep::Evaluate(node)) => match cfg.nodes[node.0].source {
+            Source::Known { .. }
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => true,
+            Source::Operands
+            | Source::Integer(_)
+            | Source::Constant(_)
+            | Source::Binary(_)
+            | Source::Not
+            | Source::Counter { .. }
+            | Source::Read(_)
+            | Source::Param(_)
+            | Source::ThreadRank
+            | Source::Round(..) => false,
+        },
+        StepKind::Value(ValueStep::Set { .. } | ValueStep::Name { .. } | ValueStep::Return(_))
+        | StepKind::Memory(_)
+        | StepKind::Group(_)
+        | StepKind::Token(_)
+        | StepKind::BarrierCall(_)
+        | StepKind::Copy(_)
+        | StepKind::Call(_) => true,
+    }
+}
+
 /// The number of threads in a warp.
 pub(super) const WARP: u32 = 32;
 
@@ -107,6 +137,10 @@ pub(super) struct Kernel<'a, 'f> {
     lost: BTreeMap<Point, Vec<Variable>>,
     /// Where each node is evaluated.
     evaluated: BTreeMap<NodeId, Point>,
+    /// For each block, the indexes of the steps that do more than compute a value that no other thread has a part in: most do not.
+    acting: Vec<Vec<usize>>,
+    /// The loops over ranges, by the variables that hold their numbers.
+    counting: BTreeMap<Variable, &'a CountedLoop>,
     /// The calls, with their nodes.
     calls: Vec<(Point, NodeId)>,
     /// Whether each block is in a loop.
@@ -147,6 +181,8 @@ impl<'a, 'f> Kernel<'a, 'f> {
             sets: BTreeMap::new(),
             lost: BTreeMap::new(),
             evaluated: BTreeMap::new(),
+            acting: Vec::new(),
+            counting: BTreeMap::new(),
             calls: Vec::new(),
             loops: (0..cfg.blocks.len()).map(|block| following(cfg, BlockId(block)).contains(BlockId(block))).collect(),
             regions: values.control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
@@ -164,8 +200,12 @@ impl<'a, 'f> Kernel<'a, 'f> {
             guards: RefCell::default(),
         };
         for (block, content) in cfg.blocks.iter().enumerate() {
+            let mut acting = Vec::new();
             for (index, step) in content.steps.iter().enumerate() {
                 let point = (BlockId(block), index);
+                if acts(cfg, &step.kind) {
+                    acting.push(index);
+                }
                 if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind {
                     kernel.evaluated.insert(node, point);
                 }
@@ -176,6 +216,12 @@ impl<'a, 'f> Kernel<'a, 'f> {
                     kernel.sets.entry(variable).or_default().push((point, value, extent));
                 }
             }
+            kernel.acting.push(acting);
+        }
+        // The first loop of a variable is the one, as in the order of the graph.
+        for counted in cfg.counted.values() {
+            let first = cfg.blocks[counted.inside.0].steps.iter().find_map(|step| step.kind.set());
+            first.into_iter().for_each(|(variable, ..)| _ = kernel.counting.entry(variable).or_insert(counted));
         }
         kernel.find_lost_fields();
         kernel.find_booleans();
@@ -244,17 +290,19 @@ impl<'a, 'f> Kernel<'a, 'f> {
         if self.blocks > 1 { Uniformity::Cluster } else { Uniformity::Block }
     }
 
+    /// The steps of a block that do more than compute a value that no other thread has a part in, with their indexes.
+    pub(super) fn acting(&self, block: BlockId) -> impl Iterator<Item = (usize, &'a Step)> {
+        let steps = &self.cfg.blocks[block.0].steps;
+        self.acting[block.0].iter().map(|index| (*index, &steps[*index]))
+    }
+
     pub(super) fn is_in_loop(&self, block: BlockId) -> bool {
         self.loops[block.0]
     }
 
     /// Returns the loop over a range whose numbers a variable holds.
     pub(super) fn loop_of(&self, variable: Variable) -> Option<&'a CountedLoop> {
-        let counts = |counted: &&CountedLoop| {
-            let first = self.cfg.blocks[counted.inside.0].steps.iter().find_map(|step| step.kind.set());
-            first.is_some_and(|(counter, ..)| counter == variable)
-        };
-        self.cfg.counted.values().find(counts)
+        self.counting.get(&variable).copied()
     }
 
     /// Whether the loop over a range whose numbers a variable holds is followed, and not passed over.
@@ -333,9 +381,8 @@ impl<'a, 'f> Kernel<'a, 'f> {
         !arms.iter().any(|arm| {
             let content = &self.cfg.blocks[arm.0];
             let loses = |index| self.lost((arm, index)).iter().any(|field| counts(*field));
-            let mut steps = content.steps.iter().enumerate();
             matches!(content.end, End::Leave)
-                || steps.any(|(index, step)| self.is_relevant(&step.kind, counts) || loses(index))
+                || self.acting(arm).any(|(index, step)| self.is_relevant(&step.kind, counts) || loses(index))
         })
     }
 

@@ -14,7 +14,7 @@ impl Walker<'_, '_, '_, '_> {
     pub(super) fn lose_on_arms(&self, block: BlockId) {
         let Some((arms, _)) = self.kernel().regions.get(&block) else { return };
         for arm in arms.iter() {
-            for (index, step) in self.kernel().cfg.blocks[arm.0].steps.iter().enumerate() {
+            for (index, step) in self.kernel().acting(arm) {
                 if let Some((variable, value, Extent::Whole)) = step.kind.set()
                     && self.evaluator.counter(variable).is_some()
                     && self.evaluator.set(variable, value, (arm, index)) == Value::Unknown
@@ -49,8 +49,8 @@ impl Walker<'_, '_, '_, '_> {
             | StepKind::Copy(_)
             | StepKind::Call(_) => false,
         };
-        let mut steps = arms.iter().flat_map(|arm| &kernel.cfg.blocks[arm.0].steps);
-        self.program.allows_more |= kernel.repeats(block, &arms, end) && steps.any(is_atomic);
+        let mut steps = arms.iter().flat_map(|arm| kernel.acting(arm));
+        self.program.allows_more |= kernel.repeats(block, &arms, end) && steps.any(|(_, step)| is_atomic(step));
         let met = self.met_on(&arms);
         // Where each access comes after the collectives of its iteration, so does the last one. Once is enough: nothing between the collectives
         // concerns others.
@@ -63,7 +63,7 @@ impl Walker<'_, '_, '_, '_> {
             walker.evaluator.arguments.is_some() && !certain.contains(&arm) && walker.has_come_to(arm)
         };
         for arm in arms.iter() {
-            for (index, step) in kernel.cfg.blocks[arm.0].steps.iter().enumerate() {
+            for (index, step) in kernel.acting(arm) {
                 if let StepKind::Memory(MemoryStep::Access(_)) = step.kind
                     && !again(self, arm)
                 {
@@ -89,7 +89,7 @@ impl Walker<'_, '_, '_, '_> {
     /// The first collective of the warp, or of a part of it, on the arms of a branch.
     fn met_on(&self, arms: &BlockSet) -> Option<(Point, SpanRange)> {
         self.evaluator.arguments?;
-        let steps = |arm: BlockId| self.kernel().cfg.blocks[arm.0].steps.iter().enumerate();
+        let steps = |arm: BlockId| self.kernel().acting(arm);
         let mut all = arms.iter().flat_map(|arm| steps(arm).map(move |(index, step)| ((arm, index), step)));
         all.find(|(_, step)| meets(step)).map(|(point, step)| (point, step.at))
     }

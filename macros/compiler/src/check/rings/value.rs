@@ -481,11 +481,10 @@ pub(super) fn binary(op: BinaryOp, left: Value, right: Value) -> Value {
         }
     };
     if let (Value::Expr(left), Value::Expr(right)) = (&left, &right) {
-        let whole = left.clone().apply(operator, right.clone());
-        if left.known().is_some() && right.known().is_some() {
-            return whole.known().map_or(Value::Unknown, Value::constant);
+        if let (Some(one), Some(other)) = (left.known(), right.known()) {
+            return operator.apply(one, other).map_or(Value::Unknown, Value::constant);
         }
-        return Value::Expr(whole);
+        return Value::Expr(left.clone().apply(operator, right.clone()));
     }
     let (Some(one), Some(other)) = (left.symbol(), right.symbol()) else { return Value::Unknown };
     let sum = match (operator, one.known(), other.known()) {

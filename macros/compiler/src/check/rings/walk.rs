@@ -194,11 +194,18 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 return Ok(());
             }
             self.labels.insert(block, self.program.steps.len());
-            for (index, step) in content.steps.iter().enumerate() {
-                self.asserts((block, index), at)?;
-                self.step((block, index), step)?;
+            let kernel = self.evaluator.kernel;
+            if kernel.cfg.assertions.iter().any(|assertion| assertion.at.0 == block) {
+                for (index, step) in content.steps.iter().enumerate() {
+                    self.asserts((block, index), at)?;
+                    self.step((block, index), step)?;
+                }
+                self.asserts(end, at)?;
+            } else {
+                for (index, step) in kernel.acting(block) {
+                    self.step((block, index), step)?;
+                }
             }
-            self.asserts(end, at)?;
             self.flush();
             match self.next(block)? {
                 Next::Ends => {
@@ -273,8 +280,8 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
         // A thread that fails ends the launch.
         for (fails, goes_on) in [(then, otherwise), (otherwise, then)] {
-            let fails = &kernel.cfg.blocks[fails.0];
-            if matches!(fails.end, End::Never) && !fails.steps.iter().any(|step| self.is_relevant(step)) {
+            let is_end = matches!(kernel.cfg.blocks[fails.0].end, End::Never);
+            if is_end && !kernel.acting(fails).any(|(_, step)| self.is_relevant(step)) {
                 return Ok(Next::Goes(goes_on));
             }
         }
