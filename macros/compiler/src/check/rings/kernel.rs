@@ -13,7 +13,7 @@ use super::symbol::Symbol;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Formula, Granule, GroupStep, MemoryStep, NodeId,
+    Access, BarrierCall, BlockId, ByVariable, Cfg, CountedLoop, End, Extent, Formula, Granule, GroupStep, MemoryStep, NodeId,
     Region, Root, Shared, Source, Step, StepKind, Team, Tile, ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
@@ -132,19 +132,19 @@ pub(super) struct Kernel<'a, 'f> {
     /// The number of blocks in a cluster.
     pub(super) blocks: u32,
     /// The assignments to each variable.
-    sets: BTreeMap<Variable, Vec<(Point, NodeId, Extent)>>,
+    sets: ByVariable<Vec<(Point, NodeId, Extent)>>,
     /// By assignment to a struct or a tuple, the fields that hold something unknown afterwards.
     lost: BTreeMap<Point, Vec<Variable>>,
     /// Where each node is evaluated.
-    evaluated: BTreeMap<NodeId, Point>,
+    evaluated: Vec<Option<Point>>,
     /// For each block, the indexes of the steps that do more than compute a value that no other thread has a part in: most do not.
     acting: Vec<Vec<usize>>,
     /// The loops over ranges, by the variables that hold their numbers.
     counting: BTreeMap<Variable, &'a CountedLoop>,
     /// The calls, with their nodes.
     calls: Vec<(Point, NodeId)>,
-    /// Whether each block is in a loop.
-    loops: Vec<bool>,
+    /// For each block, those that control may come to behind it.
+    following: Vec<BlockSet>,
     /// For each branch, the blocks on its arms and the block where those have merged.
     pub(super) regions: BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
     /// The variables that are truth values, because a branch or a wait takes them for one.
@@ -178,13 +178,13 @@ impl<'a, 'f> Kernel<'a, 'f> {
             constants,
             threads,
             blocks,
-            sets: BTreeMap::new(),
+            sets: ByVariable::default(),
             lost: BTreeMap::new(),
-            evaluated: BTreeMap::new(),
+            evaluated: vec![None; cfg.nodes.len()],
             acting: Vec::new(),
             counting: BTreeMap::new(),
             calls: Vec::new(),
-            loops: (0..cfg.blocks.len()).map(|block| following(cfg, BlockId(block)).contains(BlockId(block))).collect(),
+            following: (0..cfg.blocks.len()).map(|block| following(cfg, BlockId(block))).collect(),
             regions: values.control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
             booleans: BTreeSet::new(),
             pipelines: Pipelines::default(),
@@ -207,13 +207,13 @@ impl<'a, 'f> Kernel<'a, 'f> {
                     acting.push(index);
                 }
                 if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind {
-                    kernel.evaluated.insert(node, point);
+                    kernel.evaluated[node.0] = Some(point);
                 }
                 if let StepKind::Call(call) = step.kind {
                     kernel.calls.push((point, cfg.calls[call.0].node));
                 }
                 if let Some((variable, value, extent)) = step.kind.set() {
-                    kernel.sets.entry(variable).or_default().push((point, value, extent));
+                    kernel.sets.get_or_insert(variable, Vec::new()).push((point, value, extent));
                 }
             }
             kernel.acting.push(acting);
@@ -226,7 +226,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
         kernel.find_lost_fields();
         kernel.find_booleans();
         let values = |sets: &Vec<(Point, NodeId, Extent)>| sets.iter().map(|(_, value, _)| *value).collect();
-        let sets = kernel.sets.iter().map(|(variable, sets)| (*variable, values(sets)));
+        let sets = kernel.sets.iter().map(|(variable, sets)| (variable, values(sets)));
         kernel.pipelines = Pipelines::of(cfg, &sets.collect());
         kernel.tests = Tests::of(cfg, |node| kernel.is_natural(node));
         kernel
@@ -250,7 +250,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
                 let lost = fields.iter().filter(of_it).filter(|field| extent == Extent::Part || !known.contains(field));
                 let lost: Vec<Variable> = lost.copied().collect();
                 for field in &lost {
-                    self.sets.entry(*field).or_default().push(((block, index), value, Extent::Part));
+                    self.sets.get_or_insert(*field, Vec::new()).push(((block, index), value, Extent::Part));
                 }
                 if !lost.is_empty() {
                     self.lost.insert((block, index), lost);
@@ -297,7 +297,12 @@ impl<'a, 'f> Kernel<'a, 'f> {
     }
 
     pub(super) fn is_in_loop(&self, block: BlockId) -> bool {
-        self.loops[block.0]
+        self.following(block).contains(block)
+    }
+
+    /// The blocks that control may come to behind a block.
+    pub(super) fn following(&self, block: BlockId) -> &BlockSet {
+        &self.following[block.0]
     }
 
     /// Returns the loop over a range whose numbers a variable holds.
@@ -331,7 +336,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
     }
 
     pub(super) fn sets(&self, variable: Variable) -> &[(Point, NodeId, Extent)] {
-        self.sets.get(&variable).map_or(&[], Vec::as_slice)
+        self.sets.get(variable).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the body of the loop whose numbers a variable holds cannot change it.
@@ -421,7 +426,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
     }
 
     pub(super) fn evaluated(&self, node: NodeId) -> Option<Point> {
-        self.evaluated.get(&node).copied()
+        self.evaluated[node.0]
     }
 
     pub(super) fn at(&self, node: NodeId) -> SpanRange {
@@ -528,7 +533,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             if let Some(variable) = of.source.read()
                 && self.booleans.insert(variable)
             {
-                work.extend(self.sets.get(&variable).into_iter().flatten().map(|(_, value, _)| *value));
+                work.extend(self.sets.get(variable).into_iter().flatten().map(|(_, value, _)| *value));
             }
         }
     }

@@ -12,32 +12,40 @@ use crate::model::expr::BinaryOp;
 /// The longest chain of operands and names that a rank's number is followed through.
 const DEPTH: u32 = 16;
 
-/// Returns the threads in groups, in the order of their first ones, of which the evaluator cannot tell the threads apart at these nodes, as
-/// long as nothing is known of a launch.
-pub(super) fn alike(kernel: &Kernel<'_, '_>, asked: impl Iterator<Item = NodeId>) -> Vec<Vec<u32>> {
-    let mut ranks = Ranks { kernel, known: BTreeMap::new() };
-    let deciding: Vec<Rc<[i64]>> = ranks.deciding(asked);
-    let mut groups: Vec<Vec<u32>> = Vec::new();
-    let mut known: BTreeMap<Vec<i64>, usize> = BTreeMap::new();
-    for thread in 0..kernel.threads {
-        let numbers = deciding.iter().map(|numbers| numbers[thread as usize]).collect();
-        let group = *known.entry(numbers).or_insert(groups.len());
-        if group == groups.len() {
-            groups.push(Vec::new());
-        }
-        groups[group].push(thread);
-    }
-    groups
-}
-
 /// The numbers of nodes that the rank alone decides.
-struct Ranks<'k, 'a, 'f> {
+pub(super) struct Ranks<'k, 'a, 'f> {
     kernel: &'k Kernel<'a, 'f>,
     /// By node, the number of each thread, if all have one.
     known: BTreeMap<NodeId, Option<Rc<[i64]>>>,
 }
 
-impl Ranks<'_, '_, '_> {
+impl<'k, 'a, 'f> Ranks<'k, 'a, 'f> {
+    pub(super) fn new(kernel: &'k Kernel<'a, 'f>) -> Self {
+        Ranks { kernel, known: BTreeMap::new() }
+    }
+
+    /// Returns the group of each thread: the evaluator cannot tell the threads of one apart at these nodes, unless they are handed something.
+    pub(super) fn groups(&mut self, asked: impl Iterator<Item = NodeId>) -> Box<[u32]> {
+        let mut groups: Box<[u32]> = vec![0; self.kernel.threads as usize].into();
+        for numbers in self.deciding(asked) {
+            let mut known: BTreeMap<(u32, i64), u32> = BTreeMap::new();
+            let mut before = None;
+            for thread in 0..groups.len() {
+                let key = (groups[thread], numbers[thread]);
+                // Neighbours are often in one group.
+                groups[thread] = match before {
+                    Some((last, group)) if last == key => group,
+                    Some(_) | None => {
+                        let next = known.len() as u32;
+                        *known.entry(key).or_insert(next)
+                    }
+                };
+                before = Some((key, groups[thread]));
+            }
+        }
+        groups
+    }
+
     /// Returns the numbers by which ranks enter the values of nodes: the largest parts of them that the rank alone decides. What a value may
     /// depend on besides its operands are the branches that lead to an assignment, and the ends of the loop that counts a variable.
     fn deciding(&mut self, asked: impl Iterator<Item = NodeId>) -> Vec<Rc<[i64]>> {
@@ -50,9 +58,7 @@ impl Ranks<'_, '_, '_> {
                 continue;
             }
             if let Some(numbers) = self.numbers(node, DEPTH) {
-                if numbers.iter().any(|number| *number != numbers[0]) {
-                    deciding.push(numbers);
-                }
+                deciding.extend(Some(numbers).filter(|numbers| numbers.iter().any(|number| *number != numbers[0])));
                 continue;
             }
             let of = &kernel.cfg.nodes[node.0];
