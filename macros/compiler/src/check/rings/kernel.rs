@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::arms::OnArms;
 use super::constants::Constants;
 use super::handed::Handed;
 use super::pipelines::Pipelines;
@@ -13,7 +14,7 @@ use super::symbol::Symbol;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, BarrierCall, BlockId, ByVariable, Cfg, CountedLoop, End, Extent, Formula, Granule, GroupStep, MemoryStep, NodeId,
+    Access, BarrierCall, BlockId, ByVariable, Cfg, CountedLoop, Extent, Formula, Granule, GroupStep, MemoryStep, NodeId,
     Region, Root, Shared, Source, Step, StepKind, Team, Tile, ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
@@ -147,6 +148,10 @@ pub(super) struct Kernel<'a, 'f> {
     following: Vec<BlockSet>,
     /// For each branch, the blocks on its arms and the block where those have merged.
     pub(super) regions: BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
+    /// What is on those arms, by block of the graph.
+    on_arms: Vec<Option<OnArms>>,
+    /// For each block, the heads of the loops over ranges that it comes before.
+    heads_behind: Vec<Vec<BlockId>>,
     /// The variables that are truth values, because a branch or a wait takes them for one.
     booleans: BTreeSet<Variable>,
     pub(super) pipelines: Pipelines,
@@ -186,6 +191,8 @@ impl<'a, 'f> Kernel<'a, 'f> {
             calls: Vec::new(),
             following: (0..cfg.blocks.len()).map(|block| following(cfg, BlockId(block))).collect(),
             regions: values.control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
+            on_arms: Vec::new(),
+            heads_behind: vec![Vec::new(); cfg.blocks.len()],
             booleans: BTreeSet::new(),
             pipelines: Pipelines::default(),
             tests: Tests::default(),
@@ -229,6 +236,12 @@ impl<'a, 'f> Kernel<'a, 'f> {
         let sets = kernel.sets.iter().map(|(variable, sets)| (variable, values(sets)));
         kernel.pipelines = Pipelines::of(cfg, &sets.collect());
         kernel.tests = Tests::of(cfg, |node| kernel.is_natural(node));
+        cfg.counted.iter().for_each(|(head, counted)| kernel.heads_behind[counted.before.0].push(*head));
+        let on_arms = |branch| {
+            let (arms, end) = kernel.regions.get(&branch)?;
+            Some(OnArms::of(&kernel, branch, (arms, *end)))
+        };
+        kernel.on_arms = (0..cfg.blocks.len()).map(|block| on_arms(BlockId(block))).collect();
         kernel
     }
 
@@ -382,13 +395,21 @@ impl<'a, 'f> Kernel<'a, 'f> {
 
     /// Whether nothing on the arms of a branch is relevant, so that it need not be followed.
     pub(super) fn is_skipped(&self, block: BlockId, counts: &dyn Fn(Variable) -> bool) -> bool {
-        let Some((arms, Some(_))) = self.regions.get(&block) else { return false };
-        !arms.iter().any(|arm| {
-            let content = &self.cfg.blocks[arm.0];
-            let loses = |index| self.lost((arm, index)).iter().any(|field| counts(*field));
-            matches!(content.end, End::Leave)
-                || self.acting(arm).any(|(index, step)| self.is_relevant(&step.kind, counts) || loses(index))
-        })
+        let (Some(on), Some((arms, Some(_)))) = (self.on_arms(block), self.regions.get(&block)) else { return false };
+        let hands_out = || arms.iter().flat_map(|arm| self.acting(arm)).any(|(_, step)| self.is_relevant(&step.kind, counts));
+        !on.is_relevant
+            && !on.set.iter().any(|variable| counts(*variable))
+            && (self.handed.borrow().is_none() || !hands_out())
+    }
+
+    /// What is on the arms of a branch.
+    pub(super) fn on_arms(&self, branch: BlockId) -> Option<&OnArms> {
+        self.on_arms[branch.0].as_ref()
+    }
+
+    /// The heads of the loops over ranges that a block comes before.
+    pub(super) fn heads_behind(&self, block: BlockId) -> &[BlockId] {
+        &self.heads_behind[block.0]
     }
 
     /// The variables that values are computed from.

@@ -1,13 +1,12 @@
 //! Branches and loops that are passed over as a whole, because nothing on their arms concerns barriers: what they access, and where the
 //! lanes of a warp meet in them.
 
-use super::kernel::{Point, Refusal, is_within_warp};
+use super::kernel::{Refusal, is_within_warp};
 use super::value::Value;
 use super::walk::Walker;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{AccessKind, BlockId, Extent, GroupStep, MemoryStep, Step as GraphStep, StepKind};
 use crate::model::expr::Callee;
-use crate::span::SpanRange;
 
 impl Walker<'_, '_, '_, '_> {
     /// Loses what the arms of a branch set to what is not counted.
@@ -33,7 +32,8 @@ impl Walker<'_, '_, '_, '_> {
         let Some((arms, Some(end))) = kernel.regions.get(&block).filter(|_| kernel.is_skipped(block, &counts)) else {
             return Ok(None);
         };
-        let (arms, end): (BlockSet, BlockId) = (arms.clone(), *end);
+        let end = *end;
+        let on = kernel.on_arms(block);
         let certain = self.evaluator.arguments.map(|_| self.certain(block)).unwrap_or_default();
         // A loop that waits for another thread's store orders what follows.
         let is_atomic = |step: &GraphStep| match step.kind {
@@ -50,11 +50,11 @@ impl Walker<'_, '_, '_, '_> {
             | StepKind::Call(_) => false,
         };
         let mut steps = arms.iter().flat_map(|arm| kernel.acting(arm));
-        self.program.allows_more |= kernel.repeats(block, &arms, end) && steps.any(|(_, step)| is_atomic(step));
-        let met = self.met_on(&arms);
+        self.program.allows_more |= on.is_some_and(|on| on.repeats) && steps.any(|(_, step)| is_atomic(step));
+        let met = self.evaluator.arguments.and_then(|_| on?.meeting);
         // Where each access comes after the collectives of its iteration, so does the last one. Once is enough: nothing between the collectives
         // concerns others.
-        let follows = self.accesses_follow(&arms);
+        let follows = met.is_some() && self.accesses_follow(arms);
         if let Some((point, at)) = met.filter(|_| follows) {
             self.meet_warp(point, at);
         }
@@ -86,14 +86,6 @@ impl Walker<'_, '_, '_, '_> {
         Ok(Some(end))
     }
 
-    /// The first collective of the warp, or of a part of it, on the arms of a branch.
-    fn met_on(&self, arms: &BlockSet) -> Option<(Point, SpanRange)> {
-        self.evaluator.arguments?;
-        let steps = |arm: BlockId| self.kernel().acting(arm);
-        let mut all = arms.iter().flat_map(|arm| steps(arm).map(move |(index, step)| ((arm, index), step)));
-        all.find(|(_, step)| meets(step)).map(|(point, step)| (point, step.at))
-    }
-
     /// Whether the collectives on the arms of a branch are all in one block, with the accesses of slots after them.
     fn accesses_follow(&self, arms: &BlockSet) -> bool {
         let steps = |arm: BlockId| &self.kernel().cfg.blocks[arm.0].steps[..];
@@ -108,6 +100,6 @@ impl Walker<'_, '_, '_, '_> {
 }
 
 /// Whether lanes of a warp come to a step together.
-fn meets(step: &GraphStep) -> bool {
+pub(super) fn meets(step: &GraphStep) -> bool {
     matches!(&step.kind, StepKind::Group(GroupStep::Collective { team, .. }) if is_within_warp(team))
 }
