@@ -112,8 +112,7 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
     // The rings of a function that is right were checked with the same values, unless one is a table, a type, or the length of a local
     // array that matters.
     let is_valued = |rings: &Rings| rings.asks_lengths || values.have_tables() || values.have_types();
-    let asks_again =
-        checked.as_ref().is_ok_and(|checked| checked.rings().are_open() && is_valued(checked.rings()));
+    let asks_again = checked.as_ref().is_ok_and(|checked| checked.rings().are_open() && is_valued(checked.rings()));
     let with_values = match checked {
         Ok(_) if !asks_again => check::run_without_rings(known, &mut faults),
         Ok(_) | Err(_) => check::run(known, &mut faults),

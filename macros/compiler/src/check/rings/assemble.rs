@@ -203,7 +203,8 @@ fn programs(
         }
         // The numbers of counters are those of all roles.
         if counters.len() == known {
-            let programs = different.into_iter().map(|(number, threads)| (std::mem::take(&mut walked[number].0), threads));
+            let programs =
+                different.into_iter().map(|(number, threads)| (std::mem::take(&mut walked[number].0), threads));
             return Ok(Some(programs.collect()));
         }
     }

@@ -101,7 +101,8 @@ impl Classes {
         let handed = kernel.handed.borrow().clone();
         let is_handed = |asked: &Asked| handed.as_ref().is_some_and(|handed| handed.depending.contains(&asked.node));
         let mut values = Values::new(kernel, (&self.differing, &self.groups, &self.guards), Some(arguments));
-        let is_given: Vec<bool> = self.differing.iter().zip(&self.given).map(|(of, given)| *given || is_handed(of)).collect();
+        let is_given: Vec<bool> =
+            self.differing.iter().zip(&self.given).map(|(of, given)| *given || is_handed(of)).collect();
         for class in &self.all {
             let is_open = |number: &usize| is_given[*number] && matches!(class.values[*number], Decided::Open(_));
             let open: Vec<usize> = (0..self.differing.len()).filter(is_open).collect();

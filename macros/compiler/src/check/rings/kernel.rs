@@ -14,8 +14,8 @@ use super::symbol::Symbol;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, BarrierCall, BlockId, ByVariable, Cfg, CountedLoop, Extent, Formula, Granule, GroupStep, MemoryStep, NodeId,
-    Region, Root, Shared, Source, Step, StepKind, Team, Tile, ValueStep, Variable,
+    Access, BarrierCall, BlockId, ByVariable, Cfg, CountedLoop, Extent, Formula, Granule, GroupStep, MemoryStep,
+    NodeId, Region, Root, Shared, Source, Step, StepKind, Team, Tile, ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
@@ -396,7 +396,8 @@ impl<'a, 'f> Kernel<'a, 'f> {
     /// Whether nothing on the arms of a branch is relevant, so that it need not be followed.
     pub(super) fn is_skipped(&self, block: BlockId, counts: &dyn Fn(Variable) -> bool) -> bool {
         let (Some(on), Some((arms, Some(_)))) = (self.on_arms(block), self.regions.get(&block)) else { return false };
-        let hands_out = || arms.iter().flat_map(|arm| self.acting(arm)).any(|(_, step)| self.is_relevant(&step.kind, counts));
+        let hands_out =
+            || arms.iter().flat_map(|arm| self.acting(arm)).any(|(_, step)| self.is_relevant(&step.kind, counts));
         !on.is_relevant
             && !on.set.iter().any(|variable| counts(*variable))
             && (self.handed.borrow().is_none() || !hands_out())
