@@ -1,9 +1,8 @@
 //! What is on the arms of a branch, found once: walks ask for it at each branch, and there are many walks.
 
-use super::kernel::{Kernel, array_of};
-use super::skipped;
+use super::steps::{Point, array_of, meets};
 use crate::check::bit_set::BlockSet;
-use crate::check::cfg::{BlockId, End, MemoryStep, StepKind, Variable};
+use crate::check::cfg::{Cfg, End, MemoryStep, Step, StepKind, Variable};
 use crate::span::SpanRange;
 
 /// What is on the arms of a branch, before they have merged.
@@ -15,27 +14,30 @@ pub(super) struct OnArms {
     /// The shared arrays that are accessed.
     pub(super) accessed: Vec<usize>,
     /// The first collective of a warp, or of a part of one.
-    pub(super) meeting: Option<((BlockId, usize), SpanRange)>,
+    pub(super) meeting: Option<(Point, SpanRange)>,
     /// Whether a thread may come to some block again.
     pub(super) repeats: bool,
 }
 
 impl OnArms {
-    pub(super) fn of(kernel: &Kernel<'_, '_>, branch: BlockId, (arms, end): (&BlockSet, Option<BlockId>)) -> OnArms {
-        let repeats = end.is_none_or(|end| kernel.repeats(branch, arms, end));
-        let mut on = OnArms { is_relevant: false, set: Vec::new(), accessed: Vec::new(), meeting: None, repeats };
-        for arm in arms.iter() {
-            on.is_relevant |= matches!(kernel.cfg.blocks[arm.0].end, End::Leave);
-            for (index, step) in kernel.acting(arm) {
-                on.is_relevant |= kernel.is_relevant(&step.kind, &|_| false);
-                on.set.extend(step.kind.set().map(|(variable, ..)| variable));
-                on.set.extend(kernel.lost((arm, index)));
-                if let StepKind::Memory(MemoryStep::Access(access)) = step.kind {
-                    on.accessed.extend(array_of(&kernel.cfg.accesses[access.0].region));
-                }
-                if on.meeting.is_none() && skipped::meets(step) {
-                    on.meeting = Some(((arm, index), step.at));
-                }
+    /// Returns what is on some arms, whose steps that do more than compute are these, each with the fields that lose their value.
+    pub(super) fn of<'s>(
+        cfg: &Cfg<'_>,
+        (arms, repeats): (&BlockSet, bool),
+        steps: impl Iterator<Item = (Point, &'s Step, &'s [Variable])>,
+        is_relevant: impl Fn(&StepKind) -> bool,
+    ) -> OnArms {
+        let leaves = arms.iter().any(|arm| matches!(cfg.blocks[arm.0].end, End::Leave));
+        let mut on = OnArms { is_relevant: leaves, set: Vec::new(), accessed: Vec::new(), meeting: None, repeats };
+        for (point, step, lost) in steps {
+            on.is_relevant |= is_relevant(&step.kind);
+            on.set.extend(step.kind.set().map(|(variable, ..)| variable));
+            on.set.extend(lost);
+            if let StepKind::Memory(MemoryStep::Access(access)) = step.kind {
+                on.accessed.extend(array_of(&cfg.accesses[access.0].region));
+            }
+            if on.meeting.is_none() && meets(step) {
+                on.meeting = Some((point, step.at));
             }
         }
         on.set.sort_unstable();

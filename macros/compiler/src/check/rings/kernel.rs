@@ -10,23 +10,21 @@ use super::arms::OnArms;
 use super::constants::Constants;
 use super::handed::Handed;
 use super::pipelines::Pipelines;
+use super::steps::acts;
+pub(super) use super::steps::{DYNAMIC, Point, WARP, array_of, is_by_parity, is_warp, is_within_warp};
 use super::symbol::Symbol;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, BarrierCall, BlockId, ByVariable, Cfg, CountedLoop, Extent, Formula, Granule, GroupStep, MemoryStep,
-    NodeId, Region, Root, Shared, Source, Step, StepKind, Team, Tile, ValueStep, Variable,
+    Access, BlockId, ByVariable, Cfg, CountedLoop, Extent, Formula, GroupStep, MemoryStep, NodeId, Shared, Source,
+    Step, StepKind, ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
 use crate::model::Function;
-use crate::model::barrier::{PhaseAction, PhaseOperand};
+use crate::model::barrier::PhaseAction;
 use crate::model::expr::BinaryOp;
-use crate::model::group::Group;
 use crate::span::SpanRange;
-
-/// A place in the graph: a block, and the index of a step.
-pub(super) type Point = (BlockId, usize);
 
 /// Why a kernel, or a part of it, is not extracted.
 #[derive(Debug, Clone)]
@@ -56,70 +54,6 @@ impl Refusal {
     pub(super) fn is_same(&self, fewer: &Refusal) -> bool {
         !self.of_arguments && self.why == fewer.why && self.at.begins_with(fewer.at)
     }
-}
-
-/// The number of dynamic shared memory among the arrays, which none of `Function::shared` has.
-pub(super) const DYNAMIC: usize = usize::MAX - 1;
-
-/// Returns the shared array that a region is a part of, if that is certain.
-pub(super) fn array_of(region: &Region) -> Option<usize> {
-    match (region.root, region.via) {
-        (Root::Shared(Shared::Array(array)) | Root::Remote(Shared::Array(array)), None) => Some(array),
-        (Root::Shared(Shared::Dynamic) | Root::Remote(Shared::Dynamic), None) => Some(DYNAMIC),
-        _ => None,
-    }
-}
-
-/// Whether a step does more than compute a value that no other thread has a part in: what is loaded, or given to others, may be handed out.
-fn acts(cfg: &Cfg<'_>, step: &StepKind) -> bool {
-    match step {
-        StepKind::Value(ValueStep::Evaluate(node)) => match cfg.nodes[node.0].source {
-            Source::Known { .. }
-            | Source::Load(_)
-            | Source::Agreed { .. }
-            | Source::Shuffled { .. }
-            | Source::Call { .. } => true,
-            Source::Operands
-            | Source::Integer(_)
-            | Source::Constant(_)
-            | Source::Binary(_)
-            | Source::Not
-            | Source::Counter { .. }
-            | Source::Read(_)
-            | Source::Param(_)
-            | Source::ThreadRank
-            | Source::Round(..) => false,
-        },
-        StepKind::Value(ValueStep::Set { .. } | ValueStep::Name { .. } | ValueStep::Return(_))
-        | StepKind::Memory(_)
-        | StepKind::Group(_)
-        | StepKind::Token(_)
-        | StepKind::BarrierCall(_)
-        | StepKind::Copy(_)
-        | StepKind::Call(_) => true,
-    }
-}
-
-/// The number of threads in a warp.
-pub(super) const WARP: u32 = 32;
-
-/// Whether the group is a warp: a tile of its size, of the block.
-pub(super) fn is_warp(team: &Team) -> bool {
-    team.tile == Some(Tile { size: Granule::Number(u64::from(WARP)), of: Some(None) })
-}
-
-/// Whether the group is a warp or a part of one: a tile of at most its size, or the threads that have come together.
-pub(super) fn is_within_warp(team: &Team) -> bool {
-    match (team.group, team.tile) {
-        (Group::Coalesced, _) => true,
-        (Group::Tile, Some(Tile { size: Granule::Number(size), .. })) => size <= u64::from(WARP),
-        _ => false,
-    }
-}
-
-/// Whether a call tests whether a phase is over that it names by its parity.
-pub(super) fn is_by_parity(call: &BarrierCall) -> bool {
-    call.method.action == PhaseAction::TryWait && call.method.operands.first() == Some(&PhaseOperand::FixedType)
 }
 
 /// A kernel, its graph, and facts about both.
@@ -239,7 +173,10 @@ impl<'a, 'f> Kernel<'a, 'f> {
         cfg.counted.iter().for_each(|(head, counted)| kernel.heads_behind[counted.before.0].push(*head));
         let on_arms = |branch| {
             let (arms, end) = kernel.regions.get(&branch)?;
-            Some(OnArms::of(&kernel, branch, (arms, *end)))
+            let repeats = end.is_none_or(|end| kernel.repeats(branch, arms, end));
+            let on = |arm| kernel.acting(arm).map(move |(index, step)| ((arm, index), step));
+            let steps = arms.iter().flat_map(on).map(|(point, step)| (point, step, kernel.lost(point)));
+            Some(OnArms::of(cfg, (arms, repeats), steps, |step| kernel.is_relevant(step, &|_| false)))
         };
         kernel.on_arms = (0..cfg.blocks.len()).map(|block| on_arms(BlockId(block))).collect();
         kernel

@@ -61,6 +61,7 @@ mod settled;
 mod skipped;
 mod slots;
 mod staged;
+mod steps;
 mod symbol;
 mod tested;
 mod turns;

@@ -2,6 +2,7 @@
 //! lanes of a warp meet in them.
 
 use super::kernel::{Refusal, is_within_warp};
+use super::steps::meets;
 use super::value::Value;
 use super::walk::Walker;
 use crate::check::bit_set::BlockSet;
@@ -97,9 +98,4 @@ impl Walker<'_, '_, '_, '_> {
             first.is_none_or(|first| arm == block && last.is_some_and(|last| last < first))
         })
     }
-}
-
-/// Whether lanes of a warp come to a step together.
-pub(super) fn meets(step: &GraphStep) -> bool {
-    matches!(&step.kind, StepKind::Group(GroupStep::Collective { team, .. }) if is_within_warp(team))
 }
