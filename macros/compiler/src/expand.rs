@@ -109,10 +109,10 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
         return Judged { checked, conditional: Vec::new(), selections };
     };
     let mut faults = diags.nested();
-    // The rings of a function that is right were checked with the same values, unless one is the length of a local array,
-    // a table or a type.
-    let is_valued = function.has_named_lengths() || values.have_tables() || values.have_types();
-    let asks_again = is_valued && checked.as_ref().is_ok_and(|checked| checked.rings().are_open());
+    // The rings of a function that is right were checked with the same values, unless one is a table, a type, or the length of a local
+    // array that matters.
+    let is_valued = |rings: &Rings| rings.asks_lengths || values.have_tables() || values.have_types();
+    let asks_again = checked.as_ref().is_ok_and(|checked| checked.rings().are_open() && is_valued(checked.rings()));
     let with_values = match checked {
         Ok(_) if !asks_again => check::run_without_rings(known, &mut faults),
         Ok(_) | Err(_) => check::run(known, &mut faults),

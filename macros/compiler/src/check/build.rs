@@ -60,6 +60,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         recast: BTreeMap::new(),
         formulas: BTreeMap::new(),
         computed: BTreeMap::new(),
+        named_lengths: Vec::new(),
         widths: BTreeMap::new(),
         lanes: BTreeMap::new(),
         counted: BTreeMap::new(),
@@ -118,6 +119,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         recast: builder.recast,
         formulas: ByNode::from(builder.formulas),
         computed: ByNode::from(builder.computed),
+        named_lengths: builder.named_lengths,
         counted: builder.counted,
         assertions: builder.assertions,
         collectives_of_warps: builder.collectives_of_warps,
@@ -150,6 +152,7 @@ struct Builder<'f> {
     recast: BTreeMap<NodeId, String>,
     formulas: BTreeMap<NodeId, Formula>,
     computed: BTreeMap<NodeId, Computed>,
+    named_lengths: Vec<NodeId>,
     /// The numbers of bits of the locals that are unsigned integers.
     widths: BTreeMap<LocalId, u32>,
     /// The numbers of elements of the locals that are vectors.

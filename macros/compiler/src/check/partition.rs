@@ -305,6 +305,7 @@ impl<'f> Splitter<'_, 'f> {
             computed: self.cfg.computed.clone(),
             // Only the rings ask for them, and of the graph that was not split.
             recast: BTreeMap::new(),
+            named_lengths: Vec::new(),
             counted: BTreeMap::new(),
             added: BTreeMap::new(),
             contents: BTreeMap::new(),

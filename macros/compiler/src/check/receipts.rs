@@ -304,4 +304,8 @@ impl Observer for Log<'_, '_> {
     fn shortens(&self) -> bool {
         false
     }
+
+    fn sees_values(&self) -> bool {
+        false
+    }
 }

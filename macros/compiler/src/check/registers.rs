@@ -167,4 +167,8 @@ impl Observer for FirstChange<'_, '_> {
     fn shortens(&self) -> bool {
         true
     }
+
+    fn sees_values(&self) -> bool {
+        true
+    }
 }

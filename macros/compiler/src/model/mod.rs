@@ -35,7 +35,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 
 use crate::rules::Rule;
 use crate::span::SpanRange;
-use expr::{Block, ExprKind, StmtKind};
+use expr::{Block, StmtKind};
 use kind::Kind;
 use options::{Extents, Options, Waiver};
 use ty::{ParamType, ValueType};
@@ -330,17 +330,6 @@ impl Function {
 
     pub(crate) fn uses_phase_barriers(&self) -> bool {
         self.locals.iter().any(|local| matches!(local.kind, Kind::Barrier(_)))
-    }
-
-    /// Whether a local array has a constant for its length.
-    pub(crate) fn has_named_lengths(&self) -> bool {
-        let mut has_any = false;
-        walk::walk_block(&self.body, &mut |expr| {
-            if let ExprKind::Repeat { length, .. } = &expr.kind {
-                has_any |= !length.to_string().starts_with(|first: char| first.is_ascii_digit());
-            }
-        });
-        has_any
     }
 
     /// Whether its threads are followed, because they have memory in common.

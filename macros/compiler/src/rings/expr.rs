@@ -78,6 +78,10 @@ impl Expr {
 
     /// Returns the value if it is the same for all counters and ranks.
     pub fn known(&self) -> Option<i64> {
+        // Most are literals, or nothing but a counter.
+        if let [term] = self.terms[..] {
+            return if let Term::Constant(value) = term { Some(value) } else { None };
+        }
         let varies = |term: &Term| match term {
             Term::Counter(_) | Term::Rank | Term::Unknown => true,
             Term::Constant(_) | Term::Apply(_) => false,
@@ -114,7 +118,7 @@ impl Expr {
 }
 
 impl Operator {
-    fn apply(self, left: i64, right: i64) -> Option<i64> {
+    pub(crate) fn apply(self, left: i64, right: i64) -> Option<i64> {
         let natural = left >= 0 && right >= 0;
         match self {
             Operator::Add => left.checked_add(right),

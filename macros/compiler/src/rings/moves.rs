@@ -73,7 +73,7 @@ pub(super) fn moves(machine: &Machine, state: &[u16], reduced: bool) -> (Vec<Mov
 }
 
 /// Returns whether an actor has exited, or waits for a phase that is not over.
-fn is_blocked(machine: &Machine, state: &[u16], actor: usize) -> bool {
+pub(super) fn is_blocked(machine: &Machine, state: &[u16], actor: usize) -> bool {
     match machine.node(state, actor).action {
         Action::End => true,
         Action::Wait { barrier, parity } => (state[machine.barriers_at + BARRIER * barrier] % 2 == 1) == parity,

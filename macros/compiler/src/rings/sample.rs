@@ -4,7 +4,7 @@
 use super::automaton::Action;
 use super::ledger::Ledger;
 use super::machine::Machine;
-use super::moves::{Mode, Move, Outcome, attempt, begin, moves};
+use super::moves::{Mode, Move, Outcome, attempt, begin, is_blocked};
 use super::search::deadlock;
 use super::skeleton::Skeleton;
 use super::splits::splits;
@@ -28,24 +28,19 @@ struct Order {
 }
 
 impl Order {
-    fn rank(self, chosen: Move) -> u8 {
-        match chosen {
-            Move::Actor(actor) if actor == self.actor => {
-                if self.before {
-                    1
-                } else {
-                    4
-                }
-            }
-            Move::Actor(_) => 2,
-            Move::Land(_) | Move::LandAll(_) => {
-                if self.late {
-                    3
-                } else {
-                    0
-                }
-            }
-        }
+    /// The moves of a state in this order. The first that can happen is made, so that the others are not looked for.
+    fn moves<'a>(self, machine: &'a Machine, state: &'a [u16]) -> impl Iterator<Item = Move> + 'a {
+        // Those that are in flight for one barrier land one after the other: hundreds of single elements would use up the run.
+        let lands = move |kind: usize| {
+            (state[machine.copies_at + kind] > 0).then(|| Move::LandAll(machine.places.copies[kind].barrier))
+        };
+        let landings = move |is_now: bool| (0..if is_now { machine.places.copies.len() } else { 0 }).filter_map(lands);
+        let alone = move |is_now: bool| is_now.then_some(self.actor);
+        let actors = move |actors: std::ops::Range<usize>| actors.filter(move |actor| *actor != self.actor);
+        let moves = move |actor: usize| (!is_blocked(machine, state, actor)).then_some(Move::Actor(actor));
+        let first = alone(self.before).into_iter().chain(actors(0..machine.actors.len())).filter_map(moves);
+        let last = alone(!self.before).into_iter().filter_map(moves);
+        landings(!self.late).chain(first).chain(landings(self.late)).chain(last)
     }
 }
 
@@ -88,16 +83,8 @@ fn run(machine: &Machine, order: Order, logged: bool) -> Option<(Fault, Vec<Even
     let (mut state, log) = begun.into_iter().next()?;
     events.extend(log);
     for _ in 0..LONGEST {
-        let (first, rest) = moves(machine, &state, mode.reduced);
-        let mut all = [first, rest].concat();
-        all.sort_by_key(|chosen| order.rank(*chosen));
         let mut next = None;
-        for chosen in all {
-            // Those that are in flight for one barrier land one after the other: hundreds of single elements would use up the run.
-            let chosen = match chosen {
-                Move::Land(kind) => Move::LandAll(machine.places.copies[kind].barrier),
-                Move::Actor(_) | Move::LandAll(_) => chosen,
-            };
+        for chosen in order.moves(machine, &state) {
             match attempt(machine, &mut ledger, &state, chosen, mode) {
                 (_, Some(_)) => return None,
                 (Outcome::Blocked, None) => {}

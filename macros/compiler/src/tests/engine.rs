@@ -92,6 +92,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         positions: BTreeMap::new().into(),
         cuts: BTreeMap::new().into(),
         recast: BTreeMap::new(),
+        named_lengths: Vec::new(),
         formulas: BTreeMap::new().into(),
         computed: BTreeMap::new().into(),
         counted: BTreeMap::new(),

@@ -59,6 +59,10 @@ impl Observer for Run<'_, '_> {
         false
     }
 
+    fn sees_values(&self) -> bool {
+        false
+    }
+
     fn pass_over(&mut self, _branch: BlockId, blocks: &BlockSet) {
         self.passed.extend(blocks.iter());
     }

@@ -29,7 +29,11 @@ impl<'f> Builder<'f> {
     pub(super) fn with_repeated(&mut self, whole: Value, element: &Expr, length: &TokenStream) -> Value {
         match length.to_string().trim_end_matches("usize").parse::<usize>() {
             Ok(length) if length <= MOST => self.with_elements(whole, &vec![element; length]),
-            _ => whole,
+            Ok(_) => whole,
+            Err(_) => {
+                self.named_lengths.push(whole.node);
+                whole
+            }
         }
     }
 

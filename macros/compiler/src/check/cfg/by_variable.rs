@@ -28,6 +28,13 @@ impl<T> ByVariable<T> {
         }
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Variable, &T)> {
+        let locals = (0..).map(|local| Variable::Local(LocalId(local))).zip(&self.locals);
+        let temporaries = (0..).map(Variable::Temporary).zip(&self.temporaries);
+        let fields = self.fields.iter().map(|((local, field), entry)| (Variable::Field(*local, *field), entry));
+        locals.chain(temporaries).filter_map(|(variable, entry)| Some((variable, entry.as_ref()?))).chain(fields)
+    }
+
     /// Returns the entry of a variable, which is `new` if there was none.
     pub(crate) fn get_or_insert(&mut self, variable: Variable, new: T) -> &mut T {
         let (table, index) = match variable {

@@ -86,6 +86,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) formulas: ByNode<Formula>,
     /// The nodes that runs compute from their operands in another way.
     pub(crate) computed: ByNode<Computed>,
+    /// The local arrays of equal elements whose lengths the text does not show.
+    pub(crate) named_lengths: Vec<NodeId>,
     /// The `for` loops over ranges, by the block that decides whether there is one more iteration.
     pub(crate) counted: BTreeMap<BlockId, CountedLoop>,
     /// The tests of `assert!` and its like. A thread for which one does not hold ends the launch.

@@ -63,8 +63,8 @@ impl Walker<'_, '_, '_, '_> {
 
     /// Whether there is an access of a slot on the arms of a branch.
     pub(super) fn accesses_slots(&self, block: BlockId) -> bool {
-        let Some((arms, _)) = self.kernel().regions.get(&block) else { return false };
-        arms.iter().flat_map(|arm| &self.kernel().cfg.blocks[arm.0].steps).any(|step| self.is_access(step))
+        let accessed = self.kernel().on_arms(block).map_or(&[][..], |on| &on.accessed);
+        accessed.iter().any(|array| self.objects.slot(*array).is_some())
     }
 
     /// Whether a step is an access of a slot.

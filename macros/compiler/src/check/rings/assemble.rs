@@ -169,31 +169,43 @@ fn programs(
     (arguments, counters): (Option<&Arguments>, &Counters),
 ) -> Result<Option<Programs>, Refusal> {
     let evaluator = |thread| Evaluator { kernel, counters, arguments, thread, after: None, inlines: false };
-    let mut programs = Programs::new();
+    // The program of each class, with the number of counters that it was made with.
+    let mut walked: Vec<(Program, usize)> = Vec::new();
     loop {
         let known = counters.len();
-        programs.clear();
-        for class in &classes.all {
-            let Some(first) = class.threads.first() else { continue };
-            let mut program = walk(&evaluator(*first), objects, sites)?;
-            settle(&mut program)?;
-            // What they compare with what they have read need not be a value of the class.
-            let is_alike = |thread: &u32| evaluator(*thread).decides_by_turns_like(&program);
-            if !class.threads.iter().all(is_alike) {
-                return Err(Refusal::new(kernel.whole(), "a branch depends on data that threads need not share"));
+        // The classes with the different programs, each with all threads that have it.
+        let mut different: Vec<(usize, Vec<u32>)> = Vec::new();
+        for (number, class) in classes.all.iter().enumerate() {
+            // With as many counters, it would be the same.
+            if walked.get(number).is_none_or(|(_, known)| *known != counters.len()) {
+                let mut program = walk(&evaluator(class.threads[0]), objects, sites)?;
+                let made_with = counters.len();
+                settle(&mut program)?;
+                // What they compare with what they have read need not be a value of the class.
+                let is_alike = |thread: &u32| evaluator(*thread).decides_by_turns_like(&program);
+                if !class.threads.iter().all(is_alike) {
+                    return Err(Refusal::new(kernel.whole(), "a branch depends on data that threads need not share"));
+                }
+                match walked.get_mut(number) {
+                    Some(before) => *before = (program, made_with),
+                    None => walked.push((program, made_with)),
+                }
             }
+            let program = &walked[number].0;
             let is_same = |known: &Program| known.steps == program.steps && known.keys == program.keys;
-            match programs.iter_mut().find(|(known, _)| is_same(known)) {
+            match different.iter_mut().find(|(known, _)| is_same(&walked[*known].0)) {
                 Some((_, threads)) => threads.extend(&class.threads),
-                None => programs.push((program, class.threads.clone())),
+                None => different.push((number, class.threads.clone())),
             }
-            if programs.len() > PROGRAMS {
+            if different.len() > PROGRAMS {
                 return Ok(None);
             }
         }
         // The numbers of counters are those of all roles.
         if counters.len() == known {
-            return Ok(Some(programs));
+            let programs =
+                different.into_iter().map(|(number, threads)| (std::mem::take(&mut walked[number].0), threads));
+            return Ok(Some(programs.collect()));
         }
     }
 }

@@ -7,6 +7,7 @@ use super::given::Arguments;
 use super::kernel::{Kernel, Point, array_of};
 use super::launch::Depends;
 use super::objects::Objects;
+use super::ranks::Ranks;
 use super::value::{Evaluator, Value, differing};
 use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Region, Select, StepKind, Variable};
 
@@ -38,6 +39,11 @@ impl Asked {
     fn of(node: NodeId, point: Point) -> Asked {
         Asked { node, point, part: None }
     }
+
+    /// The nodes that it is about.
+    fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        self.part.into_iter().flat_map(|(select, _)| select.nodes()).chain([self.node])
+    }
 }
 
 /// The threads of a block by the values that their ranks decide.
@@ -46,6 +52,8 @@ pub(super) struct Classes {
     asked: Vec<Asked>,
     /// The asked values that may differ between threads; all threads of a class have the same.
     differing: Vec<Asked>,
+    /// For each differing value, the groups of threads that cannot differ in it.
+    groups: Vec<Box<[u32]>>,
     /// For each differing value, whether it depends on what a launch is given.
     given: Vec<bool>,
     guards: Guards,
@@ -63,16 +71,23 @@ impl Classes {
         let differing: Vec<Asked> = asked.iter().copied().filter(|asked| differing.contains(&asked.node)).collect();
         let guards: Guards =
             differing.iter().map(|asked_at| (asked_at.point.0, guards(kernel, &asked, asked_at.point.0))).collect();
-        let mut all: Vec<Class> = Vec::new();
-        for thread in 0..kernel.threads {
-            join_class(&mut all, values(kernel, (&differing, &guards), None, thread), thread);
-        }
+        let mut ranks = Ranks::new(kernel);
+        let groups: Vec<Box<[u32]>> = differing
+            .iter()
+            .map(|asked| {
+                let guards = guards.get(&asked.point.0).into_iter().flatten();
+                let conditions = guards.filter_map(|(branch, _)| kernel.cfg.blocks[branch.0].end.condition());
+                ranks.groups(asked.nodes().chain(conditions))
+            })
+            .collect();
+        let (each, threads): (Vec<usize>, Vec<u32>) = ((0..differing.len()).collect(), (0..kernel.threads).collect());
+        let all = Values::new(kernel, (&differing, &groups, &guards), None).classes(&each, &threads);
         let given = differing.iter().map(|asked| {
             let depends = kernel.depends(&[(asked.node, asked.point)]);
             depends.on_numbers || depends.on_queries
         });
         let given = given.collect();
-        Classes { asked, differing, given, guards, all }
+        Classes { asked, differing, groups, given, guards, all }
     }
 
     /// The nodes on which a thread's steps may depend.
@@ -85,24 +100,19 @@ impl Classes {
         let mut all = Vec::new();
         let handed = kernel.handed.borrow().clone();
         let is_handed = |asked: &Asked| handed.as_ref().is_some_and(|handed| handed.depending.contains(&asked.node));
+        let mut values = Values::new(kernel, (&self.differing, &self.groups, &self.guards), Some(arguments));
+        let is_given: Vec<bool> =
+            self.differing.iter().zip(&self.given).map(|(of, given)| *given || is_handed(of)).collect();
         for class in &self.all {
-            let nodes = self.differing.iter().zip(&class.values).zip(&self.given);
-            let is_given = |asked: &Asked, given: bool| given || is_handed(asked);
-            let open =
-                nodes.filter(|((asked, value), given)| is_given(asked, **given) && matches!(value, Decided::Open(_)));
-            let open: Vec<Asked> = open.map(|((asked, _), _)| *asked).collect();
-            if open.is_empty() {
-                all.push(class.clone());
-                continue;
+            let is_open = |number: &usize| is_given[*number] && matches!(class.values[*number], Decided::Open(_));
+            let open: Vec<usize> = (0..self.differing.len()).filter(is_open).collect();
+            match open.is_empty() {
+                true => all.push(class.clone()),
+                false => all.extend(values.classes(&open, &class.threads)),
             }
-            let mut parts: Vec<Class> = Vec::new();
-            for thread in &class.threads {
-                join_class(&mut parts, values(kernel, (&open, &self.guards), Some(arguments), *thread), *thread);
-            }
-            all.extend(parts);
         }
         let (asked, differing, given) = (self.asked.clone(), self.differing.clone(), self.given.clone());
-        Classes { asked, differing, given, guards: self.guards.clone(), all }
+        Classes { asked, differing, groups: self.groups.clone(), given, guards: self.guards.clone(), all }
     }
 
     /// Returns how the threads' steps depend on what a launch is given.
@@ -120,25 +130,98 @@ fn guards(kernel: &Kernel<'_, '_>, asked: &[Asked], block: BlockId) -> Vec<(Bloc
     kernel.guards_of(block).into_iter().filter(|(branch, _)| is_asked(*branch)).collect()
 }
 
-/// The values that a thread computes. One that it never comes to has none.
-fn values(
-    kernel: &Kernel<'_, '_>,
-    (nodes, guards): (&[Asked], &Guards),
-    arguments: Option<&Arguments>,
-    thread: u32,
-) -> Vec<Decided> {
-    let counters = Counters::default();
-    let evaluator = Evaluator { kernel, counters: &counters, arguments, thread, after: None, inlines: true };
-    let mut known: BTreeMap<BlockId, Option<i64>> = BTreeMap::new();
-    let mut passes = |(branch, first): &(BlockId, bool)| {
-        let content = &kernel.cfg.blocks[branch.0];
-        let decide =
-            || content.end.condition().and_then(|on| evaluator.value(on, (*branch, content.steps.len())).known());
-        known.entry(*branch).or_insert_with(decide).is_some_and(|decided| (decided != 0) != *first)
-    };
-    let value = |asked: &Asked| {
+/// The values that threads compute, each evaluated for one thread of a group that cannot differ in it.
+struct Values<'v, 'a, 'f> {
+    kernel: &'v Kernel<'a, 'f>,
+    asked: &'v [Asked],
+    groups: &'v [Box<[u32]>],
+    guards: &'v Guards,
+    arguments: Option<&'v Arguments>,
+    /// For each value that is asked for, the different ones.
+    different: Vec<Vec<Decided>>,
+    /// Which of them each group of threads has.
+    known: Vec<BTreeMap<u32, usize>>,
+    /// Which of them are numbers: of a rank, there are many.
+    numbers: Vec<BTreeMap<i64, usize>>,
+    counters: Counters,
+}
+
+impl<'v, 'a, 'f> Values<'v, 'a, 'f> {
+    fn new(
+        kernel: &'v Kernel<'a, 'f>,
+        (asked, groups, guards): (&'v [Asked], &'v [Box<[u32]>], &'v Guards),
+        arguments: Option<&'v Arguments>,
+    ) -> Self {
+        Values {
+            kernel,
+            asked,
+            groups,
+            guards,
+            arguments,
+            different: vec![Vec::new(); asked.len()],
+            known: vec![BTreeMap::new(); asked.len()],
+            numbers: vec![BTreeMap::new(); asked.len()],
+            counters: Counters::default(),
+        }
+    }
+
+    /// Returns threads by some of the values.
+    fn classes(&mut self, asked: &[usize], threads: &[u32]) -> Vec<Class> {
+        // What is handed out, a thread may come to by its rank.
+        let is_apart = self.kernel.handed.borrow().is_some();
+        let mut classes: Vec<Class> = Vec::new();
+        let mut by_values: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        for thread in threads {
+            let mut values = Vec::with_capacity(asked.len());
+            for number in asked {
+                let group = if is_apart { *thread } else { self.groups[*number][*thread as usize] };
+                values.push(self.number(*number, group, *thread));
+            }
+            match by_values.get(&values) {
+                Some(class) => classes[*class].threads.push(*thread),
+                None => {
+                    let of = asked.iter().zip(&values).map(|(number, value)| self.different[*number][*value].clone());
+                    classes.push(Class { values: of.collect(), threads: vec![*thread] });
+                    by_values.insert(values, classes.len() - 1);
+                }
+            }
+        }
+        classes
+    }
+
+    /// Which of the different values a group of threads has, of which one is given.
+    fn number(&mut self, asked: usize, group: u32, thread: u32) -> usize {
+        if let Some(known) = self.known[asked].get(&group) {
+            return *known;
+        }
+        let value = self.value(self.asked[asked], thread);
+        let different = &mut self.different[asked];
+        let constant = if let Decided::Value(value) = &value { value.known() } else { None };
+        let before = match constant {
+            Some(constant) => self.numbers[asked].get(&constant).copied(),
+            None => different.iter().position(|other| *other == value),
+        };
+        let number = before.unwrap_or_else(|| {
+            different.push(value);
+            different.len() - 1
+        });
+        constant.into_iter().for_each(|constant| _ = self.numbers[asked].insert(constant, number));
+        self.known[asked].insert(group, number);
+        number
+    }
+
+    /// The value that a thread computes. One that it never comes to is none.
+    fn value(&self, asked: Asked, thread: u32) -> Decided {
+        let (kernel, arguments) = (self.kernel, self.arguments);
+        let evaluator = Evaluator { kernel, counters: &self.counters, arguments, thread, after: None, inlines: true };
+        let passes = |(branch, first): &(BlockId, bool)| {
+            let content = &kernel.cfg.blocks[branch.0];
+            let on = content.end.condition();
+            let decided = on.and_then(|on| evaluator.value(on, (*branch, content.steps.len())).known());
+            decided.is_some_and(|decided| (decided != 0) != *first)
+        };
         let value = match asked.part {
-            _ if guards.get(&asked.point.0).is_some_and(|guards| guards.iter().any(&mut passes)) => Value::constant(0),
+            _ if self.guards.get(&asked.point.0).is_some_and(|guards| guards.iter().any(passes)) => Value::constant(0),
             Some((select, tile)) => evaluator.part(select, tile, asked.point),
             None => evaluator.value(asked.node, asked.point),
         };
@@ -146,15 +229,6 @@ fn values(
             Value::Unknown => Decided::Open(evaluator.open_part(asked.node, asked.point)),
             value @ (Value::Expr(_) | Value::Symbol(_)) => Decided::Value(value),
         }
-    };
-    nodes.iter().map(value).collect()
-}
-
-/// Adds a thread to the class of those with the same values.
-fn join_class(classes: &mut Vec<Class>, values: Vec<Decided>, thread: u32) {
-    match classes.iter_mut().find(|class| class.values == values) {
-        Some(class) => class.threads.push(thread),
-        None => classes.push(Class { values, threads: vec![thread] }),
     }
 }
 

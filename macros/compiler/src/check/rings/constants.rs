@@ -32,6 +32,8 @@ pub(crate) struct Constants<'f> {
     tried: BTreeMap<String, i64>,
     /// The names that were asked for, in order, with their values.
     asked: RefCell<Vec<(Name, Option<i64>)>>,
+    /// The values of the constants that a body names, as far as they were read since all names in them count as asked for.
+    read: RefCell<BTreeMap<ValueId, Option<i64>>>,
 }
 
 /// What is taken for granted, and only rustc knows.
@@ -46,7 +48,7 @@ pub(crate) enum Assumed {
 impl<'f> Constants<'f> {
     /// The values that definitions show, and others that are tried.
     pub(crate) fn new(function: &'f Function, tried: BTreeMap<String, i64>) -> Constants<'f> {
-        Constants { function, tried, asked: RefCell::default() }
+        Constants { function, tried, asked: RefCell::default(), read: RefCell::default() }
     }
 
     /// Returns the assumptions so far.
@@ -64,6 +66,7 @@ impl<'f> Constants<'f> {
     /// Forgets all names that were asked for after the first ones.
     pub(super) fn forget(&self, asked: usize) {
         self.asked.borrow_mut().truncate(asked);
+        self.read.borrow_mut().clear();
     }
 
     /// Returns further values to try, where no value was known for a name.
@@ -120,7 +123,14 @@ impl<'f> Constants<'f> {
     pub(crate) fn of(&self, value: ValueId) -> Option<i64> {
         let constant = &self.function.values[usize::from(value.0)];
         let literal = constant.literal.and_then(|literal| i64::try_from(literal).ok());
-        literal.or_else(|| self.read(&constant.tokens, Asked { is_integer: constant.ty.is_some(), depth: DEPTH }))
+        literal.or_else(|| {
+            let known = self.read.borrow().get(&value).copied();
+            known.unwrap_or_else(|| {
+                let read = self.read(&constant.tokens, Asked { is_integer: constant.ty.is_some(), depth: DEPTH });
+                self.read.borrow_mut().insert(value, read);
+                read
+            })
+        })
     }
 
     /// Returns the number of threads or blocks that an option states.

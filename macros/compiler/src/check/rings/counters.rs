@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use super::part::Part;
-use crate::check::cfg::{BlockId, NodeId, Variable};
+use crate::check::cfg::{BlockId, ByVariable, NodeId, Variable};
 
 /// A counter of the skeleton's roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,8 @@ impl Counter {
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     all: RefCell<Vec<Counter>>,
+    /// The numbers of those that hold the values of variables, which are asked for at each step.
+    of_variables: RefCell<ByVariable<u32>>,
     /// The variables that some thread sets to what nothing here counts, with the rank of that thread: nothing is known of their values
     /// in its steps.
     lost: RefCell<BTreeSet<(u32, Variable)>>,
@@ -57,16 +59,22 @@ pub(super) struct Counters {
 
 impl Counters {
     pub(super) fn number(&self, counter: Counter) -> u32 {
+        if let Some(known) = self.get(counter) {
+            return known;
+        }
         let mut all = self.all.borrow_mut();
-        let known = all.iter().position(|known| *known == counter);
-        let number = known.unwrap_or_else(|| {
-            all.push(counter);
-            all.len() - 1
-        });
-        u32::try_from(number).unwrap_or(u32::MAX)
+        let number = u32::try_from(all.len()).unwrap_or(u32::MAX);
+        all.push(counter);
+        if let Counter::Variable(variable) = counter {
+            self.of_variables.borrow_mut().get_or_insert(variable, number);
+        }
+        number
     }
 
     pub(super) fn get(&self, counter: Counter) -> Option<u32> {
+        if let Counter::Variable(variable) = counter {
+            return self.of_variables.borrow().get(variable).copied();
+        }
         let known = self.all.borrow().iter().position(|known| *known == counter)?;
         u32::try_from(known).ok()
     }

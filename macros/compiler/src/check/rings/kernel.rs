@@ -6,26 +6,25 @@ use std::rc::Rc;
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::arms::OnArms;
 use super::constants::Constants;
 use super::handed::Handed;
 use super::pipelines::Pipelines;
+use super::steps::acts;
+pub(super) use super::steps::{DYNAMIC, Point, WARP, array_of, is_by_parity, is_warp, is_within_warp};
 use super::symbol::Symbol;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Formula, Granule, GroupStep, MemoryStep, NodeId,
-    Region, Root, Shared, Source, StepKind, Team, Tile, ValueStep, Variable,
+    Access, BlockId, ByVariable, Cfg, CountedLoop, Extent, Formula, GroupStep, MemoryStep, NodeId, Shared, Source,
+    Step, StepKind, ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
 use crate::model::Function;
-use crate::model::barrier::{PhaseAction, PhaseOperand};
+use crate::model::barrier::PhaseAction;
 use crate::model::expr::BinaryOp;
-use crate::model::group::Group;
 use crate::span::SpanRange;
-
-/// A place in the graph: a block, and the index of a step.
-pub(super) type Point = (BlockId, usize);
 
 /// Why a kernel, or a part of it, is not extracted.
 #[derive(Debug, Clone)]
@@ -57,40 +56,6 @@ impl Refusal {
     }
 }
 
-/// The number of dynamic shared memory among the arrays, which none of `Function::shared` has.
-pub(super) const DYNAMIC: usize = usize::MAX - 1;
-
-/// Returns the shared array that a region is a part of, if that is certain.
-pub(super) fn array_of(region: &Region) -> Option<usize> {
-    match (region.root, region.via) {
-        (Root::Shared(Shared::Array(array)) | Root::Remote(Shared::Array(array)), None) => Some(array),
-        (Root::Shared(Shared::Dynamic) | Root::Remote(Shared::Dynamic), None) => Some(DYNAMIC),
-        _ => None,
-    }
-}
-
-/// The number of threads in a warp.
-pub(super) const WARP: u32 = 32;
-
-/// Whether the group is a warp: a tile of its size, of the block.
-pub(super) fn is_warp(team: &Team) -> bool {
-    team.tile == Some(Tile { size: Granule::Number(u64::from(WARP)), of: Some(None) })
-}
-
-/// Whether the group is a warp or a part of one: a tile of at most its size, or the threads that have come together.
-pub(super) fn is_within_warp(team: &Team) -> bool {
-    match (team.group, team.tile) {
-        (Group::Coalesced, _) => true,
-        (Group::Tile, Some(Tile { size: Granule::Number(size), .. })) => size <= u64::from(WARP),
-        _ => false,
-    }
-}
-
-/// Whether a call tests whether a phase is over that it names by its parity.
-pub(super) fn is_by_parity(call: &BarrierCall) -> bool {
-    call.method.action == PhaseAction::TryWait && call.method.operands.first() == Some(&PhaseOperand::FixedType)
-}
-
 /// A kernel, its graph, and facts about both.
 pub(super) struct Kernel<'a, 'f> {
     pub(super) function: &'f Function,
@@ -102,17 +67,25 @@ pub(super) struct Kernel<'a, 'f> {
     /// The number of blocks in a cluster.
     pub(super) blocks: u32,
     /// The assignments to each variable.
-    sets: BTreeMap<Variable, Vec<(Point, NodeId, Extent)>>,
+    sets: ByVariable<Vec<(Point, NodeId, Extent)>>,
     /// By assignment to a struct or a tuple, the fields that hold something unknown afterwards.
     lost: BTreeMap<Point, Vec<Variable>>,
     /// Where each node is evaluated.
-    evaluated: BTreeMap<NodeId, Point>,
+    evaluated: Vec<Option<Point>>,
+    /// For each block, the indexes of the steps that do more than compute a value that no other thread has a part in: most do not.
+    acting: Vec<Vec<usize>>,
+    /// The loops over ranges, by the variables that hold their numbers.
+    counting: BTreeMap<Variable, &'a CountedLoop>,
     /// The calls, with their nodes.
     calls: Vec<(Point, NodeId)>,
-    /// Whether each block is in a loop.
-    loops: Vec<bool>,
+    /// For each block, those that control may come to behind it.
+    following: Vec<BlockSet>,
     /// For each branch, the blocks on its arms and the block where those have merged.
     pub(super) regions: BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
+    /// What is on those arms, by block of the graph.
+    on_arms: Vec<Option<OnArms>>,
+    /// For each block, the heads of the loops over ranges that it comes before.
+    heads_behind: Vec<Vec<BlockId>>,
     /// The variables that are truth values, because a branch or a wait takes them for one.
     booleans: BTreeSet<Variable>,
     pub(super) pipelines: Pipelines,
@@ -144,12 +117,16 @@ impl<'a, 'f> Kernel<'a, 'f> {
             constants,
             threads,
             blocks,
-            sets: BTreeMap::new(),
+            sets: ByVariable::default(),
             lost: BTreeMap::new(),
-            evaluated: BTreeMap::new(),
+            evaluated: vec![None; cfg.nodes.len()],
+            acting: Vec::new(),
+            counting: BTreeMap::new(),
             calls: Vec::new(),
-            loops: (0..cfg.blocks.len()).map(|block| following(cfg, BlockId(block)).contains(BlockId(block))).collect(),
+            following: (0..cfg.blocks.len()).map(|block| following(cfg, BlockId(block))).collect(),
             regions: values.control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
+            on_arms: Vec::new(),
+            heads_behind: vec![Vec::new(); cfg.blocks.len()],
             booleans: BTreeSet::new(),
             pipelines: Pipelines::default(),
             tests: Tests::default(),
@@ -164,25 +141,44 @@ impl<'a, 'f> Kernel<'a, 'f> {
             guards: RefCell::default(),
         };
         for (block, content) in cfg.blocks.iter().enumerate() {
+            let mut acting = Vec::new();
             for (index, step) in content.steps.iter().enumerate() {
                 let point = (BlockId(block), index);
+                if acts(cfg, &step.kind) {
+                    acting.push(index);
+                }
                 if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind {
-                    kernel.evaluated.insert(node, point);
+                    kernel.evaluated[node.0] = Some(point);
                 }
                 if let StepKind::Call(call) = step.kind {
                     kernel.calls.push((point, cfg.calls[call.0].node));
                 }
                 if let Some((variable, value, extent)) = step.kind.set() {
-                    kernel.sets.entry(variable).or_default().push((point, value, extent));
+                    kernel.sets.get_or_insert(variable, Vec::new()).push((point, value, extent));
                 }
             }
+            kernel.acting.push(acting);
+        }
+        // The first loop of a variable is the one, as in the order of the graph.
+        for counted in cfg.counted.values() {
+            let first = cfg.blocks[counted.inside.0].steps.iter().find_map(|step| step.kind.set());
+            first.into_iter().for_each(|(variable, ..)| _ = kernel.counting.entry(variable).or_insert(counted));
         }
         kernel.find_lost_fields();
         kernel.find_booleans();
         let values = |sets: &Vec<(Point, NodeId, Extent)>| sets.iter().map(|(_, value, _)| *value).collect();
-        let sets = kernel.sets.iter().map(|(variable, sets)| (*variable, values(sets)));
+        let sets = kernel.sets.iter().map(|(variable, sets)| (variable, values(sets)));
         kernel.pipelines = Pipelines::of(cfg, &sets.collect());
         kernel.tests = Tests::of(cfg, |node| kernel.is_natural(node));
+        cfg.counted.iter().for_each(|(head, counted)| kernel.heads_behind[counted.before.0].push(*head));
+        let on_arms = |branch| {
+            let (arms, end) = kernel.regions.get(&branch)?;
+            let repeats = end.is_none_or(|end| kernel.repeats(branch, arms, end));
+            let on = |arm| kernel.acting(arm).map(move |(index, step)| ((arm, index), step));
+            let steps = arms.iter().flat_map(on).map(|(point, step)| (point, step, kernel.lost(point)));
+            Some(OnArms::of(cfg, (arms, repeats), steps, |step| kernel.is_relevant(step, &|_| false)))
+        };
+        kernel.on_arms = (0..cfg.blocks.len()).map(|block| on_arms(BlockId(block))).collect();
         kernel
     }
 
@@ -204,7 +200,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
                 let lost = fields.iter().filter(of_it).filter(|field| extent == Extent::Part || !known.contains(field));
                 let lost: Vec<Variable> = lost.copied().collect();
                 for field in &lost {
-                    self.sets.entry(*field).or_default().push(((block, index), value, Extent::Part));
+                    self.sets.get_or_insert(*field, Vec::new()).push(((block, index), value, Extent::Part));
                 }
                 if !lost.is_empty() {
                     self.lost.insert((block, index), lost);
@@ -244,17 +240,24 @@ impl<'a, 'f> Kernel<'a, 'f> {
         if self.blocks > 1 { Uniformity::Cluster } else { Uniformity::Block }
     }
 
+    /// The steps of a block that do more than compute a value that no other thread has a part in, with their indexes.
+    pub(super) fn acting(&self, block: BlockId) -> impl Iterator<Item = (usize, &'a Step)> {
+        let steps = &self.cfg.blocks[block.0].steps;
+        self.acting[block.0].iter().map(|index| (*index, &steps[*index]))
+    }
+
     pub(super) fn is_in_loop(&self, block: BlockId) -> bool {
-        self.loops[block.0]
+        self.following(block).contains(block)
+    }
+
+    /// The blocks that control may come to behind a block.
+    pub(super) fn following(&self, block: BlockId) -> &BlockSet {
+        &self.following[block.0]
     }
 
     /// Returns the loop over a range whose numbers a variable holds.
     pub(super) fn loop_of(&self, variable: Variable) -> Option<&'a CountedLoop> {
-        let counts = |counted: &&CountedLoop| {
-            let first = self.cfg.blocks[counted.inside.0].steps.iter().find_map(|step| step.kind.set());
-            first.is_some_and(|(counter, ..)| counter == variable)
-        };
-        self.cfg.counted.values().find(counts)
+        self.counting.get(&variable).copied()
     }
 
     /// Whether the loop over a range whose numbers a variable holds is followed, and not passed over.
@@ -283,7 +286,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
     }
 
     pub(super) fn sets(&self, variable: Variable) -> &[(Point, NodeId, Extent)] {
-        self.sets.get(&variable).map_or(&[], Vec::as_slice)
+        self.sets.get(variable).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the body of the loop whose numbers a variable holds cannot change it.
@@ -329,14 +332,22 @@ impl<'a, 'f> Kernel<'a, 'f> {
 
     /// Whether nothing on the arms of a branch is relevant, so that it need not be followed.
     pub(super) fn is_skipped(&self, block: BlockId, counts: &dyn Fn(Variable) -> bool) -> bool {
-        let Some((arms, Some(_))) = self.regions.get(&block) else { return false };
-        !arms.iter().any(|arm| {
-            let content = &self.cfg.blocks[arm.0];
-            let loses = |index| self.lost((arm, index)).iter().any(|field| counts(*field));
-            let mut steps = content.steps.iter().enumerate();
-            matches!(content.end, End::Leave)
-                || steps.any(|(index, step)| self.is_relevant(&step.kind, counts) || loses(index))
-        })
+        let (Some(on), Some((arms, Some(_)))) = (self.on_arms(block), self.regions.get(&block)) else { return false };
+        let hands_out =
+            || arms.iter().flat_map(|arm| self.acting(arm)).any(|(_, step)| self.is_relevant(&step.kind, counts));
+        !on.is_relevant
+            && !on.set.iter().any(|variable| counts(*variable))
+            && (self.handed.borrow().is_none() || !hands_out())
+    }
+
+    /// What is on the arms of a branch.
+    pub(super) fn on_arms(&self, branch: BlockId) -> Option<&OnArms> {
+        self.on_arms[branch.0].as_ref()
+    }
+
+    /// The heads of the loops over ranges that a block comes before.
+    pub(super) fn heads_behind(&self, block: BlockId) -> &[BlockId] {
+        &self.heads_behind[block.0]
     }
 
     /// The variables that values are computed from.
@@ -374,7 +385,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
     }
 
     pub(super) fn evaluated(&self, node: NodeId) -> Option<Point> {
-        self.evaluated.get(&node).copied()
+        self.evaluated[node.0]
     }
 
     pub(super) fn at(&self, node: NodeId) -> SpanRange {
@@ -481,7 +492,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             if let Some(variable) = of.source.read()
                 && self.booleans.insert(variable)
             {
-                work.extend(self.sets.get(&variable).into_iter().flatten().map(|(_, value, _)| *value));
+                work.extend(self.sets.get(variable).into_iter().flatten().map(|(_, value, _)| *value));
             }
         }
     }

@@ -44,12 +44,12 @@ impl Walker<'_, '_, '_, '_> {
                 self.push((from, cfg.blocks[from.0].steps.len()), at, Op::Set(vec![(counter, next)]));
             }
         }
-        let head =
-            cfg.counted.iter().find(|(head, counted)| counted.before == from && (**head == to || counted.inside == to));
-        if let Some((head, _)) = head
-            && let Some(counter) = self.evaluator.counters.get(Counter::Iterations(*head))
+        let behind = self.evaluator.kernel.heads_behind(from).iter();
+        let head = behind.copied().find(|head| *head == to || cfg.counted[head].inside == to);
+        if let Some(head) = head
+            && let Some(counter) = self.evaluator.counters.get(Counter::Iterations(head))
         {
-            let begun = i64::from(*head != to);
+            let begun = i64::from(head != to);
             let at = self.kernel().whole();
             let point = (from, cfg.blocks[from.0].steps.len());
             self.push(point, at, Op::Set(vec![(counter, Expr::constant(begun))]));

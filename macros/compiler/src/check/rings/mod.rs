@@ -8,11 +8,12 @@
 //!
 //! `pipelines` has the methods of `Pipeline`, `constants`, `reader` and `symbol` have values that the text does not say, `value` the values of nodes, `handed`, `queues` and `published` those that a thread hands out,
 //! `given` and `launch` those of a certain launch, `ahead` and `settled` the branches on later decisions, `turns`, `compared` and `same_turns` those about what is published, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
-//! `calls` a thread's steps, `skipped` and `raised` what they pass over, `reached` what their ranks exclude, `classes` the threads with the same ones, `warps` and `lanes` the actors, `assemble` the roles,
+//! `calls` a thread's steps, `skipped` and `raised` what they pass over, `arms` what is there, `reached` what their ranks exclude, `classes` the threads with the same ones, `ranks` those that cannot differ, `warps` and `lanes` the actors, `assemble` the roles,
 //! `staged` the rows that bulk copies read and threads write again, `prove` looks for a proof, `find` for a fault, `report` has the faults as messages.
 
 mod accesses;
 mod ahead;
+mod arms;
 mod arrays;
 mod assemble;
 mod calls;
@@ -34,6 +35,7 @@ mod lanes;
 mod launch;
 mod leaders;
 mod least;
+mod lengths;
 mod listed;
 mod loops;
 mod mend;
@@ -50,6 +52,7 @@ mod published;
 mod queues;
 mod races;
 mod raised;
+mod ranks;
 mod reached;
 mod reader;
 mod report;
@@ -58,6 +61,7 @@ mod settled;
 mod skipped;
 mod slots;
 mod staged;
+mod steps;
 mod symbol;
 mod tested;
 mod turns;
@@ -102,6 +106,8 @@ pub(crate) struct Rings {
     pub(crate) cases: Vec<Case>,
     /// The phase barriers that the kernel uses, and arrays of them, by their names and where they are declared.
     pub(crate) barriers: Vec<(String, SpanRange)>,
+    /// Whether more may be known with the lengths of local arrays that the text does not show.
+    pub(crate) asks_lengths: bool,
 }
 
 /// What is known of a kernel's rings if constants have certain values.
@@ -142,7 +148,7 @@ impl Rings {
     pub(crate) fn faulty(faults: impl Iterator<Item = Diag>) -> Rings {
         let case = |fault| Case { assumed: Vec::new(), known: Known::Faulty(Some(Box::new(fault))) };
         let cases = faults.filter(|fault| Rule::OF_RINGS.contains(&fault.rule)).map(case).collect();
-        Rings { cases, barriers: Vec::new() }
+        Rings { cases, barriers: Vec::new(), asks_lengths: false }
     }
 
     /// The arrays whose accesses the rings order, whatever values constants have.
@@ -199,6 +205,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
         return rings;
     }
     rings.barriers = barriers(function, cfg);
+    rings.asks_lengths = lengths::matter(cfg);
     let mut open = vec![BTreeMap::new()];
     let mut left = STATES_OF_TRIED;
     while let Some(tried) = open.pop()

@@ -46,7 +46,8 @@ impl Walker<'_, '_, '_, '_> {
     pub(super) fn poll(&self, block: BlockId) -> Option<(usize, BlockId)> {
         let cfg = self.kernel().cfg;
         let End::Branch { on, then, otherwise } = cfg.blocks[block.0].end else { return None };
-        let mut relevant = cfg.blocks[block.0].steps.iter().filter(|step| self.is_relevant(step));
+        let acting = self.kernel().acting(block).map(|(_, step)| step);
+        let mut relevant = acting.filter(|step| self.is_relevant(step));
         let (Some(step), None) = (relevant.next(), relevant.next()) else { return None };
         let StepKind::BarrierCall(call) = step.kind else { return None };
         let (over, again) = match self.is_over(on, &cfg.barrier_calls[call.0])? {

@@ -4,7 +4,7 @@
 use super::kernel::{Kernel, Point};
 use super::value::Evaluator;
 use crate::check::cfg::{BlockId, End, Extent, NodeId, Variable};
-use crate::check::uniform::control::{following, following_until};
+use crate::check::uniform::control::following_until;
 use crate::rings::Expr;
 
 impl Kernel<'_, '_> {
@@ -79,7 +79,7 @@ impl Evaluator<'_, '_, '_> {
             return Some((*point, *value));
         }
         let is_before = |one: Point, other: Point| {
-            one.0 == other.0 && one.1 < other.1 || one.0 != other.0 && following(kernel.cfg, one.0).contains(other.0)
+            one.0 == other.0 && one.1 < other.1 || one.0 != other.0 && kernel.following(one.0).contains(other.0)
         };
         let is_last = |last: Point| {
             is_before(last, at) && reached.iter().all(|((other, ..), _)| *other == last || is_before(*other, last))

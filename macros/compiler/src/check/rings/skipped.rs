@@ -1,20 +1,20 @@
 //! Branches and loops that are passed over as a whole, because nothing on their arms concerns barriers: what they access, and where the
 //! lanes of a warp meet in them.
 
-use super::kernel::{Point, Refusal, is_within_warp};
+use super::kernel::{Refusal, is_within_warp};
+use super::steps::meets;
 use super::value::Value;
 use super::walk::Walker;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{AccessKind, BlockId, Extent, GroupStep, MemoryStep, Step as GraphStep, StepKind};
 use crate::model::expr::Callee;
-use crate::span::SpanRange;
 
 impl Walker<'_, '_, '_, '_> {
     /// Loses what the arms of a branch set to what is not counted.
     pub(super) fn lose_on_arms(&self, block: BlockId) {
         let Some((arms, _)) = self.kernel().regions.get(&block) else { return };
         for arm in arms.iter() {
-            for (index, step) in self.kernel().cfg.blocks[arm.0].steps.iter().enumerate() {
+            for (index, step) in self.kernel().acting(arm) {
                 if let Some((variable, value, Extent::Whole)) = step.kind.set()
                     && self.evaluator.counter(variable).is_some()
                     && self.evaluator.set(variable, value, (arm, index)) == Value::Unknown
@@ -33,7 +33,8 @@ impl Walker<'_, '_, '_, '_> {
         let Some((arms, Some(end))) = kernel.regions.get(&block).filter(|_| kernel.is_skipped(block, &counts)) else {
             return Ok(None);
         };
-        let (arms, end): (BlockSet, BlockId) = (arms.clone(), *end);
+        let end = *end;
+        let on = kernel.on_arms(block);
         let certain = self.evaluator.arguments.map(|_| self.certain(block)).unwrap_or_default();
         // A loop that waits for another thread's store orders what follows.
         let is_atomic = |step: &GraphStep| match step.kind {
@@ -49,12 +50,12 @@ impl Walker<'_, '_, '_, '_> {
             | StepKind::Copy(_)
             | StepKind::Call(_) => false,
         };
-        let mut steps = arms.iter().flat_map(|arm| &kernel.cfg.blocks[arm.0].steps);
-        self.program.allows_more |= kernel.repeats(block, &arms, end) && steps.any(is_atomic);
-        let met = self.met_on(&arms);
+        let mut steps = arms.iter().flat_map(|arm| kernel.acting(arm));
+        self.program.allows_more |= on.is_some_and(|on| on.repeats) && steps.any(|(_, step)| is_atomic(step));
+        let met = self.evaluator.arguments.and_then(|_| on?.meeting);
         // Where each access comes after the collectives of its iteration, so does the last one. Once is enough: nothing between the collectives
         // concerns others.
-        let follows = self.accesses_follow(&arms);
+        let follows = met.is_some() && self.accesses_follow(arms);
         if let Some((point, at)) = met.filter(|_| follows) {
             self.meet_warp(point, at);
         }
@@ -63,7 +64,7 @@ impl Walker<'_, '_, '_, '_> {
             walker.evaluator.arguments.is_some() && !certain.contains(&arm) && walker.has_come_to(arm)
         };
         for arm in arms.iter() {
-            for (index, step) in kernel.cfg.blocks[arm.0].steps.iter().enumerate() {
+            for (index, step) in kernel.acting(arm) {
                 if let StepKind::Memory(MemoryStep::Access(_)) = step.kind
                     && !again(self, arm)
                 {
@@ -86,14 +87,6 @@ impl Walker<'_, '_, '_, '_> {
         Ok(Some(end))
     }
 
-    /// The first collective of the warp, or of a part of it, on the arms of a branch.
-    fn met_on(&self, arms: &BlockSet) -> Option<(Point, SpanRange)> {
-        self.evaluator.arguments?;
-        let steps = |arm: BlockId| self.kernel().cfg.blocks[arm.0].steps.iter().enumerate();
-        let mut all = arms.iter().flat_map(|arm| steps(arm).map(move |(index, step)| ((arm, index), step)));
-        all.find(|(_, step)| meets(step)).map(|(point, step)| (point, step.at))
-    }
-
     /// Whether the collectives on the arms of a branch are all in one block, with the accesses of slots after them.
     fn accesses_follow(&self, arms: &BlockSet) -> bool {
         let steps = |arm: BlockId| &self.kernel().cfg.blocks[arm.0].steps[..];
@@ -105,9 +98,4 @@ impl Walker<'_, '_, '_, '_> {
             first.is_none_or(|first| arm == block && last.is_some_and(|last| last < first))
         })
     }
-}
-
-/// Whether lanes of a warp come to a step together.
-fn meets(step: &GraphStep) -> bool {
-    matches!(&step.kind, StepKind::Group(GroupStep::Collective { team, .. }) if is_within_warp(team))
 }

@@ -17,7 +17,7 @@ use super::slots::{Slot, length};
 use super::value::Evaluator;
 use super::walk::{Program, Sites, walk};
 use super::warps::{Aim, Unit};
-use crate::check::cfg::{AccessKind, Completion, CopyStep, Region, Select};
+use crate::check::cfg::{AccessKind, BlockId, Completion, CopyStep, Region, Select, Step as GraphStep, StepKind};
 use crate::diag::Diag;
 use crate::rings::{
     self, Among, Content, Fault, Op, Prepared, Reason, Role, Skeleton, SlotArray, Step, UndrainedFault, Use, Verdict,
@@ -49,7 +49,20 @@ pub(super) fn find(
     arrays.iter().copied().filter_map(|array| slot(kernel, array)).find_map(|slot| {
         let barriers = objects;
         let objects = Objects { barriers: objects.barriers.clone(), slots: vec![slot] };
-        let each = classes.all.iter().filter_map(|class| class.threads.first());
+        let begun_in = blocks_with_copies(kernel, slot.array);
+        let counters = Counters::default();
+        let may_begin = |thread: &&u32| {
+            let evaluator = Evaluator {
+                kernel,
+                counters: &counters,
+                arguments: Some(arguments),
+                thread: **thread,
+                after: None,
+                inlines: false,
+            };
+            begun_in.iter().any(|block| evaluator.may_come_to(*block))
+        };
+        let each = classes.all.iter().filter_map(|class| class.threads.first()).filter(may_begin);
         let mut left = FOLLOWED;
         each.into_iter()
             .find_map(|thread| of_thread(kernel, (&objects, classes), arguments, *thread, &mut left).ok()?)
@@ -145,6 +158,24 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
     let names_rows = rows && accesses().all(|region| matches!(region.path.first(), Some(Select::At(_))));
     (written && (names_rows || stored(kernel).filter(is_of).all(is_whole))).then_some(())?;
     Some(Slot::whole(array, usize::from(rows), if rows { length(kernel, array)? } else { 1 }))
+}
+
+/// The blocks of the graph in which threads begin copies that read an array.
+fn blocks_with_copies(kernel: &Kernel<'_, '_>, array: usize) -> Vec<BlockId> {
+    let begins = |step: &GraphStep| match step.kind {
+        StepKind::Copy(copy) => match &kernel.cfg.copies[copy.0] {
+            CopyStep::Begin { reads, .. } => reads.iter().any(|region| array_of(region) == Some(array)),
+            CopyStep::Wait { .. } => false,
+        },
+        StepKind::Value(_)
+        | StepKind::Memory(_)
+        | StepKind::Group(_)
+        | StepKind::Token(_)
+        | StepKind::BarrierCall(_)
+        | StepKind::Call(_) => false,
+    };
+    let blocks = (0..).map(BlockId).zip(&kernel.cfg.blocks);
+    blocks.filter(|(_, content)| content.steps.iter().any(begins)).map(|(block, _)| block).collect()
 }
 
 /// Looks for the fault in the steps of a thread that begins copies, and of the others of its warp where it is known when they meet.

@@ -11,7 +11,6 @@ use super::given::Arguments;
 use super::kernel::{Kernel, Point};
 use super::symbol::Symbol;
 use crate::check::cfg::{BlockId, CountedLoop, Extent, Formula, NodeId, Source, Variable};
-use crate::check::uniform::control::following;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::{Answer, UniformAt};
@@ -296,7 +295,7 @@ impl Evaluator<'_, '_, '_> {
         let kernel = self.kernel;
         let open = Evaluator { after: None, ..*self };
         let sets = kernel.sets(variable);
-        let later = following(kernel.cfg, read.0);
+        let later = kernel.following(read.0);
         let is_alike = |block: BlockId| {
             let mut around = kernel.regions.iter().filter(|(_, (arms, _))| arms.contains(block));
             around.all(|(branch, _)| kernel.values.tested(*branch).is_uniform(kernel.scope()))
@@ -481,11 +480,10 @@ pub(super) fn binary(op: BinaryOp, left: Value, right: Value) -> Value {
         }
     };
     if let (Value::Expr(left), Value::Expr(right)) = (&left, &right) {
-        let whole = left.clone().apply(operator, right.clone());
-        if left.known().is_some() && right.known().is_some() {
-            return whole.known().map_or(Value::Unknown, Value::constant);
+        if let (Some(one), Some(other)) = (left.known(), right.known()) {
+            return operator.apply(one, other).map_or(Value::Unknown, Value::constant);
         }
-        return Value::Expr(whole);
+        return Value::Expr(left.clone().apply(operator, right.clone()));
     }
     let (Some(one), Some(other)) = (left.symbol(), right.symbol()) else { return Value::Unknown };
     let sum = match (operator, one.known(), other.known()) {

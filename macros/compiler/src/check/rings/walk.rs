@@ -122,7 +122,8 @@ pub(super) struct Walker<'w, 'k, 'a, 'f> {
     pub(super) objects: &'w Objects,
     pub(super) sites: &'w Sites,
     pub(super) program: Program,
-    labels: BTreeMap<BlockId, usize>,
+    /// The step that each block begins with that the thread has come to.
+    labels: Box<[Option<usize>]>,
     /// The jumps and branches whose targets are blocks so far.
     pub(super) targets: Vec<(usize, BlockId)>,
     pub(super) open: Vec<BlockId>,
@@ -142,7 +143,7 @@ pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: 
             objects,
             sites,
             program: Program::default(),
-            labels: BTreeMap::new(),
+            labels: vec![None; evaluator.kernel.cfg.blocks.len()].into(),
             targets: Vec::new(),
             open: vec![evaluator.kernel.cfg.entry],
             passed_over: BTreeSet::new(),
@@ -150,12 +151,12 @@ pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: 
             copy_to: None,
         };
         while let Some(block) = walker.open.pop() {
-            if !walker.labels.contains_key(&block) {
+            if walker.labels[block.0].is_none() {
                 walker.chain(block)?;
             }
         }
         for (step, block) in std::mem::take(&mut walker.targets) {
-            let target = walker.labels.get(&block).copied().unwrap_or(usize::MAX);
+            let target = walker.labels[block.0].unwrap_or(usize::MAX);
             if let Op::Jump(to) | Op::Branch { otherwise: to, .. } = &mut walker.program.steps[step].op {
                 *to = target;
             }
@@ -174,7 +175,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
 
     /// Whether the thread has come to a block.
     pub(super) fn has_come_to(&self, block: BlockId) -> bool {
-        self.labels.contains_key(&block) || self.passed_over.contains(&block)
+        self.labels[block.0].is_some() || self.passed_over.contains(&block)
     }
 
     pub(super) fn push(&mut self, point: Point, at: SpanRange, op: Op) {
@@ -188,17 +189,24 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             let content = &self.evaluator.kernel.cfg.blocks[block.0];
             let end = (block, content.steps.len());
             let at = content.end.condition().map_or(self.kernel().whole(), |on| self.kernel().at(on));
-            if self.labels.contains_key(&block) {
+            if self.labels[block.0].is_some() {
                 self.targets.push((self.program.steps.len(), block));
                 self.push(end, at, Op::Jump(usize::MAX));
                 return Ok(());
             }
-            self.labels.insert(block, self.program.steps.len());
-            for (index, step) in content.steps.iter().enumerate() {
-                self.asserts((block, index), at)?;
-                self.step((block, index), step)?;
+            self.labels[block.0] = Some(self.program.steps.len());
+            let kernel = self.evaluator.kernel;
+            if kernel.cfg.assertions.iter().any(|assertion| assertion.at.0 == block) {
+                for (index, step) in content.steps.iter().enumerate() {
+                    self.asserts((block, index), at)?;
+                    self.step((block, index), step)?;
+                }
+                self.asserts(end, at)?;
+            } else {
+                for (index, step) in kernel.acting(block) {
+                    self.step((block, index), step)?;
+                }
             }
-            self.asserts(end, at)?;
             self.flush();
             match self.next(block)? {
                 Next::Ends => {
@@ -273,8 +281,8 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
         // A thread that fails ends the launch.
         for (fails, goes_on) in [(then, otherwise), (otherwise, then)] {
-            let fails = &kernel.cfg.blocks[fails.0];
-            if matches!(fails.end, End::Never) && !fails.steps.iter().any(|step| self.is_relevant(step)) {
+            let is_end = matches!(kernel.cfg.blocks[fails.0].end, End::Never);
+            if is_end && !kernel.acting(fails).any(|(_, step)| self.is_relevant(step)) {
                 return Ok(Next::Goes(goes_on));
             }
         }
@@ -326,12 +334,10 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
 
     /// Whether a branch is that of a loop, or a part of its condition.
     fn repeats(&self, block: BlockId) -> bool {
-        let repeats = |block: BlockId| {
-            let region = self.kernel().regions.get(&block);
-            region.filter(|(arms, end)| end.is_none_or(|end| self.kernel().repeats(block, arms, end)))
-        };
-        let end = || self.kernel().regions.get(&block).and_then(|(_, end)| repeats((*end)?));
-        repeats(block).is_some() || end().is_some_and(|(arms, _)| arms.contains(block))
+        let kernel = self.kernel();
+        let repeats = |block: BlockId| kernel.on_arms(block).is_some_and(|on| on.repeats);
+        let end = || kernel.regions.get(&block).and_then(|(_, end)| *end).filter(|end| repeats(*end));
+        repeats(block) || end().is_some_and(|end| kernel.regions[&end].0.contains(block))
     }
 
     /// Whether a condition holds, if that is the same in all blocks of the cluster.

@@ -29,7 +29,7 @@ use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{Function, LocalId};
 use idle::Idle;
 use on_data::OnData;
-use plan::{Action, Plan};
+use plan::{Action, Plan, Recipe};
 use tokens::Tokens;
 pub(super) use value::Number;
 
@@ -73,6 +73,8 @@ pub(super) trait Observer {
     fn iterates(&mut self) -> bool;
     /// Whether the run may pass over what is left of a long loop that only computes and accesses memory, so that it comes further.
     fn shortens(&self) -> bool;
+    /// Whether it looks at steps that only compute or set a variable, too, which most steps are.
+    fn sees_values(&self) -> bool;
 }
 
 /// Memory as a thread names it.
@@ -173,13 +175,13 @@ impl<'a, 'f> Runs<'a, 'f> {
             launch,
             id,
             nodes: self.plan.nothing_known.clone(),
-            variables: vec![None; self.plan.variables()],
+            variables: vec![None; self.plan.variables()].into(),
             names: BTreeMap::new(),
             tokens: Tokens::default(),
-            iterations: vec![0; self.cfg.blocks.len()],
+            iterations: vec![0; self.cfg.blocks.len()].into(),
             stays: BTreeMap::new(),
         };
-        let (mut block, all) = (self.cfg.entry, *left);
+        let (mut block, all, sees_values) = (self.cfg.entry, *left, observer.sees_values());
         loop {
             while let Some(end) = thread.after_idle_loop(block) {
                 block = end;
@@ -190,9 +192,23 @@ impl<'a, 'f> Runs<'a, 'f> {
                     return Ok(false);
                 }
                 *left -= 1;
-                let step = &steps[planned.number];
-                thread.step(block, &planned.action, step)?;
-                observer.step(&thread, (block, planned.number), step);
+                let is_value = match &planned.action {
+                    Action::Evaluate(node, recipe) => {
+                        thread.compute(block, *node, recipe)?;
+                        true
+                    }
+                    Action::Set { variable, value, extent } => {
+                        thread.set(*variable, *value, *extent);
+                        true
+                    }
+                    Action::Other => {
+                        thread.step(&steps[planned.number])?;
+                        false
+                    }
+                };
+                if sees_values || !is_value {
+                    observer.step(&thread, (block, planned.number), &steps[planned.number]);
+                }
             }
             let is_long = observer.shortens() && *left < all / 2 && thread.is_in_long_loop(block);
             let next = if is_long { thread.pass_over(block, observer) } else { thread.next(block, observer)? };
@@ -247,14 +263,16 @@ pub(super) struct Thread<'r, 'a, 'f> {
     runs: &'r Runs<'a, 'f>,
     launch: Launch,
     pub(super) id: ThreadId,
-    nodes: Vec<Option<Number>>,
+    // These are slices, because a run indexes them at each step: an index into a vector is a call of two functions where the compiler does
+    // not optimize.
+    nodes: Box<[Option<Number>]>,
     /// The values of variables, each where the plan keeps it.
-    variables: Vec<Option<Number>>,
+    variables: Box<[Option<Number>]>,
     /// The memory that each name stands for, of names that are assigned anew.
     names: BTreeMap<LocalId, Place>,
     tokens: Tokens,
     /// The number of iterations that each loop over a range has begun, by its head: one for each block of the graph.
-    iterations: Vec<u64>,
+    iterations: Box<[u64]>,
     /// How often the thread has stayed in a loop at a way out that the text does not decide.
     stays: BTreeMap<BlockId, u32>,
 }
@@ -265,27 +283,23 @@ impl Thread<'_, '_, '_> {
         self.nodes[node.0]
     }
 
-    fn step(&mut self, block: BlockId, action: &Action, step: &Step) -> Result<(), Fails> {
-        match *action {
-            Action::Evaluate(node, ref recipe) => {
-                if recipe.divides {
-                    self.check_divisor(node)?;
-                }
-                self.nodes[node.0] = self.evaluate(block, node, recipe);
-                Ok(())
-            }
-            Action::Set { variable, value, extent } => {
-                if extent != Extent::Field {
-                    self.forget_fields(variable);
-                }
-                self.variables[variable] = if extent == Extent::Whole { self.known(value) } else { None };
-                Ok(())
-            }
-            Action::Other => self.other_step(step),
+    fn compute(&mut self, block: BlockId, node: NodeId, recipe: &Recipe) -> Result<(), Fails> {
+        if recipe.divides {
+            self.check_divisor(node)?;
         }
+        self.nodes[node.0] = self.evaluate(block, node, recipe);
+        Ok(())
     }
 
-    fn other_step(&mut self, step: &Step) -> Result<(), Fails> {
+    fn set(&mut self, variable: usize, value: NodeId, extent: Extent) {
+        if extent != Extent::Field {
+            self.forget_fields(variable);
+        }
+        self.variables[variable] = if extent == Extent::Whole { self.known(value) } else { None };
+    }
+
+    /// Executes a step that neither computes nor sets a variable.
+    fn step(&mut self, step: &Step) -> Result<(), Fails> {
         let cfg = self.runs.cfg;
         match step.kind {
             StepKind::BarrierCall(call) => self.check_bounds(&cfg.barrier_calls[call.0].region)?,

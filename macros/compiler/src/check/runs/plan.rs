@@ -22,7 +22,7 @@ pub(super) struct Plan {
     /// By the place of a variable, those of its fields.
     fields: Vec<Vec<usize>>,
     /// A value for each node, before the thread has computed any.
-    pub(super) nothing_known: Vec<Option<Number>>,
+    pub(super) nothing_known: Box<[Option<Number>]>,
 }
 
 /// A block of the graph, as all runs of the kernel execute it.
@@ -109,7 +109,7 @@ impl Plan {
             blocks: Vec::new(),
             variables: ByVariable::default(),
             fields: Vec::new(),
-            nothing_known: vec![None; cfg.nodes.len()],
+            nothing_known: vec![None; cfg.nodes.len()].into(),
         };
         for (node, is_needed) in cfg.nodes.iter().zip(&needed) {
             if let (Some(variable), true) = (node.source.read(), *is_needed) {

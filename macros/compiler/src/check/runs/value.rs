@@ -35,6 +35,10 @@ impl Number {
     /// The result of an operator; `None` if it depends on the type, or is too large to be sure of.
     pub(in crate::check) fn operate(self, op: BinaryOp, other: Number) -> Option<Number> {
         let (a, b) = (self.value, other.value);
+        if (0..SMALL).contains(&a) && (0..SMALL).contains(&b) {
+            let value = of_small(op, a, b)?;
+            return Some(Number { value, is_given: self.is_given || other.is_given });
+        }
         let value = match (op, self.natural(), other.natural()) {
             (BinaryOp::Add, ..) => a.checked_add(b)?,
             (BinaryOp::Sub, ..) => a.checked_sub(b)?,
@@ -89,6 +93,33 @@ impl Number {
         let value = of(self.natural()?, other.natural()?)?;
         Some(Number { is_given: self.is_given || other.is_given, ..Number::own(value)? })
     }
+}
+
+/// Numbers from 0 up to here have the same sum, product and so on in each type that holds them and the result, if that is below, too.
+const SMALL: i64 = 1 << 31;
+
+/// The result of an operator on two small numbers, if it is small: most are, and this is what a run computes most.
+fn of_small(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+    let value = match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Sub => a - b,
+        BinaryOp::Mul => a * b,
+        BinaryOp::Div if b > 0 => a / b,
+        BinaryOp::Rem if b > 0 => a % b,
+        BinaryOp::BitAnd | BinaryOp::And => a & b,
+        BinaryOp::BitOr | BinaryOp::Or => a | b,
+        BinaryOp::BitXor => a ^ b,
+        BinaryOp::Shl if b < 31 => a << b,
+        BinaryOp::Shr if b < 31 => a >> b,
+        BinaryOp::Eq => (a == b) as i64,
+        BinaryOp::Ne => (a != b) as i64,
+        BinaryOp::Lt => (a < b) as i64,
+        BinaryOp::Le => (a <= b) as i64,
+        BinaryOp::Gt => (a > b) as i64,
+        BinaryOp::Ge => (a >= b) as i64,
+        BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr => return None,
+    };
+    if value < SMALL { Some(value) } else { None }
 }
 
 impl Runs<'_, '_> {

@@ -192,6 +192,10 @@ impl Observer for Counter<'_, '_> {
         false
     }
 
+    fn sees_values(&self) -> bool {
+        false
+    }
+
     fn pass_over(&mut self, _branch: BlockId, blocks: &BlockSet) {
         let mut steps = blocks.iter().flat_map(|block| &self.check.cfg.blocks[block.0].steps);
         self.is_unknown |= steps.any(|step| self.hides(step));

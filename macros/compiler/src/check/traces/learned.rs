@@ -95,6 +95,10 @@ impl Observer for Learner<'_, '_> {
     fn shortens(&self) -> bool {
         true
     }
+
+    fn sees_values(&self) -> bool {
+        true
+    }
 }
 
 impl Check<'_, '_> {

@@ -233,8 +233,7 @@ impl Observer for Recorder<'_, '_> {
         match &step.kind {
             StepKind::Memory(MemoryStep::Access(id)) => self.access(thread, *id, at.0),
             StepKind::Value(ValueStep::Evaluate(node)) => {
-                if self.check.questions.asks_ranks
-                    && self.check.questions.ranks.contains(*node)
+                if self.check.questions.ranks.contains(*node)
                     && let Some(rank) = thread.known(*node).filter(|rank| !rank.is_given)
                     && rank.natural().is_none_or(|rank| rank >= self.check.blocks)
                 {
@@ -285,6 +284,10 @@ impl Observer for Recorder<'_, '_> {
 
     fn shortens(&self) -> bool {
         true
+    }
+
+    fn sees_values(&self) -> bool {
+        self.check.questions.asks_ranks
     }
 
     fn pass_over(&mut self, branch: BlockId, blocks: &BlockSet) {

@@ -22,6 +22,7 @@ mod kernels;
 mod lanes;
 mod launches;
 mod leaders;
+mod lengths;
 mod loops;
 mod mends;
 mod modules;
