@@ -57,6 +57,7 @@ mod same_turns;
 mod settled;
 mod skipped;
 mod slots;
+mod split;
 mod staged;
 mod symbol;
 mod tested;

@@ -131,6 +131,8 @@ pub(super) struct Walker<'w, 'k, 'a, 'f> {
     pub(super) pending: Vec<Pending>,
     /// The barrier of the copy that begins at the next step.
     pub(super) copy_to: Option<usize>,
+    /// The group at whose split barrier the thread has arrived.
+    pub(super) arrived: Option<Group>,
 }
 
 /// Follows a thread through the graph.
@@ -148,6 +150,7 @@ pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: 
             passed_over: BTreeSet::new(),
             pending: Vec::new(),
             copy_to: None,
+            arrived: None,
         };
         while let Some(block) = walker.open.pop() {
             if !walker.labels.contains_key(&block) {
@@ -178,6 +181,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
     }
 
     pub(super) fn push(&mut self, point: Point, at: SpanRange, op: Op) {
+        self.between_split(&op);
         let id = self.sites.number(point, at);
         self.program.steps.push(Step { id, op });
     }
@@ -429,12 +433,11 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 Group::Tile if team.uniformity == Uniformity::Warpgroup => {}
                 Group::Tile | Group::Coalesced => self.program.allows_more = true,
             },
-            StepKind::Group(
-                GroupStep::Arrive { .. }
-                | GroupStep::Wait { .. }
-                | GroupStep::ArriveForgotten { .. }
-                | GroupStep::WaitElected { .. },
-            ) => self.program.allows_more = true,
+            StepKind::Group(GroupStep::Arrive { group, method, .. }) => self.arrive_at_group(*group, method),
+            StepKind::Group(GroupStep::Wait { group, .. }) => self.wait_at_group((point, at), *group),
+            StepKind::Group(GroupStep::ArriveForgotten { .. } | GroupStep::WaitElected { .. }) => {
+                self.program.allows_more = true;
+            }
             StepKind::Group(GroupStep::Convergent { team, .. }) => match team.group {
                 Group::Tile if team.uniformity == Uniformity::Warpgroup => {}
                 Group::Tile | Group::Coalesced if is_within_warp(team) && self.evaluator.arguments.is_some() => {
@@ -484,7 +487,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         self.push(point, at, Op::Set(Vec::new()));
     }
 
-    fn meet(&mut self, point: Point, at: SpanRange, among: Among) {
+    pub(super) fn meet(&mut self, point: Point, at: SpanRange, among: Among) {
         self.flush();
         let meeting = self.sites.number(point, at);
         self.push(point, at, Op::Sync { meeting, among });

@@ -23,6 +23,7 @@ mod lanes;
 mod launches;
 mod leaders;
 mod loops;
+mod meetings;
 mod mends;
 mod modules;
 mod multicast;
