@@ -135,3 +135,106 @@ fn sent_to_all_blocks() {
         "ring_deadlock",
     );
 }
+
+/// A producer, and two warps of which one lane waits and releases.
+fn of_lanes(wait: &str, behind: &str, release: &str) -> String {
+    format!(
+        "#[cluster_kernel(block = 96)] fn sums(input: &[u32], out: &mut [u32], chunks: u32) {{
+            let block = this_thread_block();
+            let warp = tiled_partition::<32>(&block);
+            let (i, lane) = (block.thread_rank(), warp.thread_rank());
+            let stages = shared_array::<[u32; 64], 2>();
+            let (full, empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+            full.init_collective(&block, 1);
+            empty.init_collective(&block, 2);
+            if i >= 64 {{
+                if lane == 0 {{
+                    for k in 0..chunks {{
+                        empty[k % 2].wait_parity(k / 2 % 2 == 0);
+                        full[k % 2].expect_tx(256);
+                        bulk_copy_async(&stages[k % 2], &input[k * 64..(k + 1) * 64], &full[k % 2]);
+                        let _ = full[k % 2].arrive();
+                    }}
+                }}
+            }} else {{
+                let mut sum = 0;
+                for k in 0..chunks {{
+                    {wait} {behind}
+                    let value = stages[k % 2][i];
+                    {release}
+                    if lane == 0 {{ let _ = empty[k % 2].arrive(); }}
+                    sum += value;
+                }}
+                out[i] = sum;
+            }}
+        }}"
+    )
+}
+
+/// A vote, a shuffle or a sum of a warp orders nothing: what its lanes did before may be under way behind it.
+#[test]
+fn collectives_that_order_nothing() {
+    const WAIT: &str = "full[k % 2].wait_parity(k / 2 % 2 == 1);";
+    let by_one = format!("if lane == 0 {{ {WAIT} }}");
+    for wait in [WAIT, &by_one] {
+        assert_eq!(rules(&of_lanes(wait, "warp.sync();", "warp.sync();")), Vec::<String>::new());
+    }
+    for vote in [
+        "let all = warp.all(value > 3);",
+        "let next = warp.shfl_down(value, 1);",
+        "sum += warp.reduce(value, op::Plus);",
+    ] {
+        faulty(&of_lanes(WAIT, "", vote), "ring_overwrite");
+        faulty(&of_lanes(WAIT, "", &vote.replace("let ", "let _").repeat(2)), "ring_overwrite");
+        assert_eq!(rules(&of_lanes(WAIT, "", &format!("{vote} warp.sync();"))), Vec::<String>::new());
+        assert_eq!(rules(&of_lanes(WAIT, "", &format!("warp.sync(); {vote}"))), Vec::<String>::new());
+        let before = vote.replace("value", "k");
+        faulty(&of_lanes(&by_one, &before, "warp.sync();"), "ring_read");
+    }
+}
+
+/// Rows that all threads write and read; a barrier tells that the one of the round before is complete.
+fn in_turn(begin: &str, wait: &str, rows: [&str; 2], arrive: &str, end: &str) -> String {
+    let [read, written] = rows;
+    format!(
+        "#[cluster_kernel(block = 64)] fn turns(input: &[u32], out: &mut [u32], rounds: u32) {{
+            let block = this_thread_block();
+            let i = block.thread_rank();
+            let rows = shared_array::<[u32; 64], 2>();
+            let bar = shared_barrier();
+            bar.init_collective(&block, 64);
+            rows[0][i] = input[i];
+            {begin}
+            for k in 1..rounds {{
+                {wait}
+                let value = rows{read};
+                rows{written} = input[k * 64 + i];
+                out[(k - 1) * 64 + i] = value;
+                {arrive}
+            }}
+            {end}
+        }}"
+    )
+}
+
+/// The token of the round before, and a read with a write of another element behind it.
+#[test]
+fn tokens_of_the_round_before() {
+    const READ: &str = "[(k - 1) % 2][63 - i]";
+    const WRITTEN: &str = "[k % 2][i]";
+    const NEXT: &str = "token = bar.arrive();";
+    let with = |rows: [&str; 2], arrive: &str| {
+        in_turn("let mut token = bar.arrive();", "bar.wait(token);", rows, arrive, "bar.wait(token);")
+    };
+    assert!(is_proved(&with([READ, WRITTEN], NEXT)));
+    assert!(is_proved(&with([READ, WRITTEN], "let next = bar.arrive(); let other = next; token = other;")));
+    faulty(&with([READ, "[0][i]"], NEXT), "ring_read");
+    faulty(&with([READ, WRITTEN], "token = bar.arrive(); rows[k % 2][i] = 7;"), "ring_read");
+    faulty(&with([READ, "[(k + 1) % 2][i]"], NEXT), "ring_read");
+    let at_once = |rows: [&str; 2]| in_turn("", "bar.arrive_and_wait();", rows, "", "");
+    for rows in [[READ, WRITTEN], ["[0][i]", "[0][i]"], ["[0][2 * i / 2]", "[0][i]"]] {
+        assert_eq!(rules(&at_once(rows)), Vec::<String>::new(), "{rows:?}");
+    }
+    faulty(&at_once(["[0][63 - i]", "[0][i]"]), "ring_read");
+    faulty(&at_once(["[0][i ^ 1]", "[0][i]"]), "ring_read");
+}

@@ -1,4 +1,5 @@
-//! Split barriers of groups as meetings: the arrival and the wait are one where the thread does nothing in between that others notice.
+//! Where threads meet: in barriers of groups, also in split ones, whose arrival and wait are one where the thread does nothing in between
+//! that others notice, and in collectives of a warp.
 
 use super::kernel::Point;
 use super::walk::Walker;
@@ -51,5 +52,22 @@ impl Walker<'_, '_, '_, '_> {
             self.arrived = None;
             self.program.allows_more = true;
         }
+    }
+
+    /// The threads of the warp meet, where what they did before may be ordered before what others do afterwards.
+    pub(super) fn meet_warp(&mut self, point: Point, at: SpanRange, orders: bool) {
+        self.flush();
+        self.program.meetings.insert(self.program.steps.len());
+        if !orders {
+            let number = self.sites.number(point, at);
+            self.program.unordered.insert(number);
+        }
+        self.push(point, at, Op::Set(Vec::new()));
+    }
+
+    pub(super) fn meet(&mut self, point: Point, at: SpanRange, among: Among) {
+        self.flush();
+        let meeting = self.sites.number(point, at);
+        self.push(point, at, Op::Sync { meeting, among });
     }
 }
