@@ -70,7 +70,12 @@ impl Analysis for LastToken<'_, '_, '_> {
                 state.set(*into, holds);
             }
             StepKind::Token(TokenStep::Clear { variable }) => state.set(*variable, false),
-            _ => {}
+            StepKind::Value(_)
+            | StepKind::Memory(_)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::Copy(_)
+            | StepKind::Call(_) => {}
         }
     }
 

@@ -46,7 +46,16 @@ impl Walker<'_, '_, '_, '_> {
             | Op::EndFill { .. }
             | Op::BeginRead { .. }
             | Op::EndRead { .. } => self.evaluator.arguments.is_some(),
-            _ => false,
+            Op::Wait { .. }
+            | Op::WaitToken { .. }
+            | Op::Share { .. }
+            | Op::Store { .. }
+            | Op::WaitStores { .. }
+            | Op::Sync { .. }
+            | Op::NextRound
+            | Op::Branch { .. }
+            | Op::Jump(_)
+            | Op::Leave => false,
         };
         if !stands {
             self.arrived = None;
