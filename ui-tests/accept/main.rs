@@ -64,6 +64,7 @@ mod ring_undrained;
 mod rings_beside;
 mod rings_elsewhere;
 mod rings_handed;
+mod rings_met;
 mod rings_of_constants;
 mod rings_of_states;
 mod rings_of_structs;

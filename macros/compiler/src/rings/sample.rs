@@ -10,8 +10,8 @@ use super::skeleton::Skeleton;
 use super::splits::splits;
 use super::verdict::{Event, Fault};
 
-/// The largest number of moves of a run.
-const LONGEST: usize = 600;
+/// The largest number of moves of all runs of a launch, so that a run may be long where there are few.
+const MOVES: usize = 60_000;
 
 /// The largest number of runs.
 const RUNS: usize = 48;
@@ -54,6 +54,7 @@ pub(super) fn sample(skeleton: &Skeleton, mut machine: Machine) -> Option<(Fault
     let splits = splits(&machine);
     let whole = vec![1; machine.units.len()];
     let mut left = RUNS;
+    let mut moves_left = MOVES;
     for split in splits.searches.iter().take(1).chain([&splits.all, &whole]) {
         machine.split(skeleton, split).ok()?;
         // Where there are many actors, it is not known who has arrived, which shares of copies depend on.
@@ -66,8 +67,8 @@ pub(super) fn sample(skeleton: &Skeleton, mut machine: Machine) -> Option<(Fault
                 left = left.checked_sub(1)?;
                 let order = Order { actor, before, late };
                 // What happens before a fault is recorded in a second run, which is the same.
-                if run(&machine, order, false).is_some() {
-                    return run(&machine, order, true);
+                if run(&machine, order, &mut moves_left, false).is_some() {
+                    return run(&machine, order, &mut MOVES.clone(), true);
                 }
             }
         }
@@ -75,14 +76,16 @@ pub(super) fn sample(skeleton: &Skeleton, mut machine: Machine) -> Option<(Fault
     None
 }
 
-fn run(machine: &Machine, order: Order, logged: bool) -> Option<(Fault, Vec<Event>)> {
+/// Follows a run, for as many moves as are left.
+fn run(machine: &Machine, order: Order, left: &mut usize, logged: bool) -> Option<(Fault, Vec<Event>)> {
     let mut ledger = Ledger::new(machine.places.barriers.len());
     let mode = Mode { reduced: false, logged };
     let mut events = Vec::new();
     let Outcome::States(begun) = begin(machine, &mut ledger, mode).0 else { return None };
     let (mut state, log) = begun.into_iter().next()?;
     events.extend(log);
-    for _ in 0..LONGEST {
+    while *left > 0 {
+        *left -= 1;
         let mut next = None;
         for chosen in order.moves(machine, &state) {
             match attempt(machine, &mut ledger, &state, chosen, mode) {

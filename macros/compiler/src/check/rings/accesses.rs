@@ -2,7 +2,9 @@
 
 use super::kernel::{Point, Refusal, array_of};
 use super::walk::{Pending, Walker};
-use crate::check::cfg::{AccessKind, BlockId, Covers, MemoryStep, Region, Select, Step as GraphStep, StepKind};
+use crate::check::cfg::{
+    AccessId, AccessKind, BlockId, Cfg, Covers, MemoryStep, NodeId, Region, Select, Step as GraphStep, StepKind,
+};
 use crate::rings::{Data, Element, Expr, Op, Operator};
 use crate::span::SpanRange;
 
@@ -49,10 +51,15 @@ impl Walker<'_, '_, '_, '_> {
             !apart && pending.array == array && pending.index == index && pending.block == block
         };
         match self.pending.iter_mut().find(same) {
-            Some(pending) => pending.fills |= fills,
+            Some(pending) => {
+                if pending.fills != fills && !is_same_place(self.evaluator.kernel.cfg, pending.access, id) {
+                    self.evaluator.kernel.merged.set(true);
+                }
+                pending.fills |= fills;
+            }
             None => {
                 let block = block.clone();
-                self.pending.push(Pending { array, index, block, fills, point, at: step.at });
+                self.pending.push(Pending { array, index, block, fills, access: id, point, at: step.at });
             }
         }
         if self.hands_out(array) && fills {
@@ -112,7 +119,7 @@ impl Walker<'_, '_, '_, '_> {
 
     /// Adds the accesses since the last step.
     pub(super) fn flush(&mut self) {
-        for Pending { array, index, block, fills, point, at } in std::mem::take(&mut self.pending) {
+        for Pending { array, index, block, fills, point, at, .. } in std::mem::take(&mut self.pending) {
             // Who reads it has come to as many turns before.
             let data = if self.hands_out(array) { Data::Round { ahead: 0, kind: 0 } } else { Data::Fixed(0) };
             let Some((array, _)) = self.objects.slot(array) else { continue };
@@ -131,4 +138,17 @@ impl Walker<'_, '_, '_, '_> {
             self.push(point, at, end);
         }
     }
+}
+
+/// Whether two accesses name one element, by the same names and numbers.
+fn is_same_place(cfg: &Cfg<'_>, one: AccessId, other: AccessId) -> bool {
+    let path = |access: AccessId| &cfg.accesses[access.0].region.path;
+    let is_same = |one: NodeId, other: NodeId| {
+        let (one, other) = (cfg.first_origin(one), cfg.first_origin(other));
+        let number = |node: NodeId| cfg.nodes[node.0].source.integer();
+        one == other || number(one).is_some_and(|known| number(other) == Some(known))
+    };
+    let is_pair =
+        |pair: (&Select, &Select)| matches!(pair, (Select::At(one), Select::At(other)) if is_same(*one, *other));
+    path(one).len() == path(other).len() && path(one).iter().zip(path(other)).all(is_pair)
 }

@@ -2,6 +2,7 @@
 
 use super::counters::Counter;
 use super::kernel::{Point, Refusal, array_of, is_by_parity};
+use super::last_token;
 use super::pipelines::Action;
 use super::value::Value;
 use super::walk::Walker;
@@ -132,7 +133,7 @@ impl Walker<'_, '_, '_, '_> {
     /// Whether a wait takes the token that a test asks about.
     fn is_taken(&self, test: &BarrierCall) -> bool {
         let cfg = self.kernel().cfg;
-        let token = |call: &BarrierCall| call.operands.first().map(|token| cfg.origin(*token));
+        let token = |call: &BarrierCall| call.operands.first().map(|token| cfg.first_origin(*token));
         let mut waits = cfg.barrier_calls.iter().filter(|call| call.method.action == PhaseAction::Wait);
         waits.any(|wait| array_of(&wait.region) == array_of(&test.region) && token(wait) == token(test))
     }
@@ -141,7 +142,15 @@ impl Walker<'_, '_, '_, '_> {
     fn check_token(&self, wait: &BarrierCall, point: Point) -> Result<(), Refusal> {
         let kernel = self.kernel();
         let refuse = || Refusal::new(wait.at, "the token need not be that of the thread's last arrival");
-        let token = wait.operands.first().map(|token| kernel.cfg.origin(*token)).ok_or_else(refuse)?;
+        let given = *wait.operands.first().ok_or_else(refuse)?;
+        // Of several barriers, the token may be that of another one.
+        if let Some(array) = array_of(&wait.region)
+            && self.objects.barriers.iter().any(|(known, barriers, _)| *known == array && barriers.stages == 1)
+            && last_token::is_last(kernel, array, given, point)
+        {
+            return Ok(());
+        }
+        let token = kernel.cfg.first_origin(given);
         let arrival = kernel.cfg.barrier_calls.iter().find(|call| call.result == token).ok_or_else(refuse)?;
         let from = kernel.evaluated(token).ok_or_else(refuse)?;
         let others = kernel.cfg.barrier_calls.iter().filter(|call| {

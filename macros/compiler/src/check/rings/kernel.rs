@@ -92,6 +92,8 @@ pub(super) struct Kernel<'a, 'f> {
     pub(super) tests: Tests,
     /// Whether loops that a thread's rank decides about are passed over, although what they access is known: there are too many of them.
     pub(super) passes_over: Cell<bool>,
+    /// Whether a read of an element and a write of perhaps another one were taken for one access, between two steps of a thread.
+    pub(super) merged: Cell<bool>,
     /// Whether loops over ranges from a small number on are taken for the rest of loops from 0 on.
     pub(super) from_zero: Cell<bool>,
     /// The tests by parity whether a phase is over, by the nodes of their answers.
@@ -131,6 +133,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             pipelines: Pipelines::default(),
             tests: Tests::default(),
             passes_over: Cell::new(false),
+            merged: Cell::new(false),
             from_zero: Cell::new(false),
             tested: (0..)
                 .zip(&cfg.barrier_calls)

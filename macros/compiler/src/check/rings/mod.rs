@@ -32,12 +32,14 @@ mod given;
 mod handed;
 mod kernel;
 mod lanes;
+mod last_token;
 mod launch;
 mod leaders;
 mod least;
 mod lengths;
 mod listed;
 mod loops;
+mod meet;
 mod mend;
 mod objects;
 mod options;
@@ -333,11 +335,13 @@ fn judge<'f>(
                 if let Known::Proved { slots, left_out, .. } = &mut proved {
                     *left_out |= !staged::arrays(&kernel).is_subset(slots);
                 }
-                if !may_be_stale {
+                if !may_be_stale && !kernel.merged.get() {
                     return Ok(proved);
                 }
             }
-            (Ok(proved), (arrays < followed).then_some(Sought { limit, indexes: false }))
+            // Where a write is one access with a read of another element, other threads may write that meanwhile.
+            let is_sought = arrays < followed || kernel.merged.get();
+            (Ok(proved), is_sought.then_some(Sought { limit, indexes: false }))
         }
         Err((refusal, indexes)) => (Err(refusal), Some(Sought { limit, indexes })),
     };

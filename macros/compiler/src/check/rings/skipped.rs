@@ -57,7 +57,7 @@ impl Walker<'_, '_, '_, '_> {
         // concerns others.
         let follows = met.is_some() && self.accesses_follow(arms);
         if let Some((point, at)) = met.filter(|_| follows) {
-            self.meet_warp(point, at);
+            self.meet_warp(point, at, true);
         }
         // What has been accessed is accessed again, or it is not: the first time is certain.
         let again = |walker: &Self, arm: BlockId| {
@@ -82,7 +82,7 @@ impl Walker<'_, '_, '_, '_> {
         self.flush();
         if let Some((point, at)) = met.filter(|_| !follows) {
             self.program.meets_aside |= self.accesses_slots(block);
-            self.meet_warp(point, at);
+            self.meet_warp(point, at, true);
         }
         Ok(Some(end))
     }

@@ -13,8 +13,8 @@ use super::value::{Evaluator, Value, binary};
 use phalanx_contract::uniformity::Uniformity;
 
 use crate::check::cfg::{
-    Assertion, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Source, Step as GraphStep, StepKind, TokenStep,
-    ValueStep,
+    AccessId, Assertion, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Source, Step as GraphStep, StepKind,
+    TokenStep, ValueStep,
 };
 use crate::model::expr::Callee;
 use crate::model::group::Group;
@@ -30,7 +30,7 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    fn number(&self, point: Point, at: SpanRange) -> u32 {
+    pub(super) fn number(&self, point: Point, at: SpanRange) -> u32 {
         let mut all = self.all.borrow_mut();
         let known = all.iter().position(|(known, _)| *known == point);
         let number = known.unwrap_or_else(|| {
@@ -72,6 +72,8 @@ pub(super) struct Program {
     pub(super) looked: BTreeMap<usize, Looked>,
     /// The indexes of the steps at which the thread's warp meets: they do nothing else.
     pub(super) meetings: BTreeSet<usize>,
+    /// The numbers of those that order nothing: what a lane did before them need not be over when another goes on.
+    pub(super) unordered: BTreeSet<u32>,
     /// Whether the warp meets beside accesses of slots where a branch is passed over: their order is not kept.
     pub(super) meets_aside: bool,
     /// The numbers of the steps that one lane takes before its warp has come so far.
@@ -106,6 +108,8 @@ pub(super) struct Pending {
     /// The rank of the block whose array it is.
     pub(super) block: Expr,
     pub(super) fills: bool,
+    /// The first of the accesses.
+    pub(super) access: AccessId,
     pub(super) point: Point,
     pub(super) at: SpanRange,
 }
@@ -132,6 +136,8 @@ pub(super) struct Walker<'w, 'k, 'a, 'f> {
     pub(super) pending: Vec<Pending>,
     /// The barrier of the copy that begins at the next step.
     pub(super) copy_to: Option<usize>,
+    /// The group at whose split barrier the thread has arrived.
+    pub(super) arrived: Option<Group>,
 }
 
 /// Follows a thread through the graph.
@@ -149,6 +155,7 @@ pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: 
             passed_over: BTreeSet::new(),
             pending: Vec::new(),
             copy_to: None,
+            arrived: None,
         };
         while let Some(block) = walker.open.pop() {
             if walker.labels[block.0].is_none() {
@@ -179,6 +186,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
     }
 
     pub(super) fn push(&mut self, point: Point, at: SpanRange, op: Op) {
+        self.between_split(&op);
         let id = self.sites.number(point, at);
         self.program.steps.push(Step { id, op });
     }
@@ -427,24 +435,23 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 Group::ThreadBlock | Group::Cluster | Group::Grid => {}
                 // A proof takes from a collective that is no barrier neither an order nor that lanes wait for each other, nor from one of
                 // a part of a warp. A fault needs a run of the kernel alone, and where a warp is one actor, its lanes come to it together.
-                Group::Tile if is_warp(team) && *barrier => self.meet_warp(point, at),
+                Group::Tile if is_warp(team) && *barrier => self.meet_warp(point, at, true),
                 Group::Tile | Group::Coalesced if is_within_warp(team) && self.evaluator.arguments.is_some() => {
-                    self.meet_warp(point, at);
+                    self.meet_warp(point, at, *barrier);
                 }
                 // The waits of products are meetings, too (`copy`).
                 Group::Tile if team.uniformity == Uniformity::Warpgroup => {}
                 Group::Tile | Group::Coalesced => self.program.allows_more = true,
             },
-            StepKind::Group(
-                GroupStep::Arrive { .. }
-                | GroupStep::Wait { .. }
-                | GroupStep::ArriveForgotten { .. }
-                | GroupStep::WaitElected { .. },
-            ) => self.program.allows_more = true,
+            StepKind::Group(GroupStep::Arrive { group, method, .. }) => self.arrive_at_group(*group, method),
+            StepKind::Group(GroupStep::Wait { group, .. }) => self.wait_at_group((point, at), *group),
+            StepKind::Group(GroupStep::ArriveForgotten { .. } | GroupStep::WaitElected { .. }) => {
+                self.program.allows_more = true;
+            }
             StepKind::Group(GroupStep::Convergent { team, .. }) => match team.group {
                 Group::Tile if team.uniformity == Uniformity::Warpgroup => {}
                 Group::Tile | Group::Coalesced if is_within_warp(team) && self.evaluator.arguments.is_some() => {
-                    self.meet_warp(point, at);
+                    self.meet_warp(point, at, false);
                 }
                 Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced => {
                     self.program.allows_more = true;
@@ -481,18 +488,5 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             ) => {}
         }
         Ok(())
-    }
-
-    /// The threads of the warp meet.
-    pub(super) fn meet_warp(&mut self, point: Point, at: SpanRange) {
-        self.flush();
-        self.program.meetings.insert(self.program.steps.len());
-        self.push(point, at, Op::Set(Vec::new()));
-    }
-
-    fn meet(&mut self, point: Point, at: SpanRange, among: Among) {
-        self.flush();
-        let meeting = self.sites.number(point, at);
-        self.push(point, at, Op::Sync { meeting, among });
     }
 }

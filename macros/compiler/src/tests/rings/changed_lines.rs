@@ -130,7 +130,6 @@ fn each_line_that_synchronizes() {
         "normed: let _ = empty[stage].arrive(); // by each thread, which has read for itself: another stage",
         "normed: used.init_collective(&cluster, 2 * 128);: an arrival less",
         "normed: used.wait_parity(turn % 2 == 0); // both blocks have read the factors of the tile before: removed",
-        "normed: let told = cluster.map_shared_rank(&sent, other);: the own barrier",
         "normed: there[side].store_async(half + lane / 4 + lane % 4 * 8, factor, &told);: the factors of the other block",
         "normed: if rank == 64 {: all threads for one",
         "normed: sent.wait_parity(turn % 2 == 1);: removed",

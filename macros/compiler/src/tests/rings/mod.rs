@@ -24,6 +24,7 @@ mod launches;
 mod leaders;
 mod lengths;
 mod loops;
+mod meetings;
 mod mends;
 mod modules;
 mod multicast;

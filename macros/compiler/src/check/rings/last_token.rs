@@ -1,0 +1,93 @@
+//! Which variables hold the token of a thread's last arrival at a barrier, where a token is carried around a loop.
+
+use std::collections::BTreeSet;
+
+use super::kernel::{Kernel, Point, array_of};
+use crate::check::cfg::{BlockId, Cfg, Extent, NodeId, Step, StepKind, TokenStep, ValueStep, Variable};
+use crate::check::engine::{Analysis, Join, solve};
+
+/// What holds the token on all paths.
+#[derive(Clone, Default)]
+struct Holders {
+    nodes: BTreeSet<NodeId>,
+    variables: BTreeSet<Variable>,
+}
+
+impl Join for Holders {
+    fn join(&mut self, other: &Self) -> bool {
+        let before = self.nodes.len() + self.variables.len();
+        self.nodes.retain(|node| other.nodes.contains(node));
+        self.variables.retain(|variable| other.variables.contains(variable));
+        self.nodes.len() + self.variables.len() != before
+    }
+}
+
+impl Holders {
+    fn holds(&self, cfg: &Cfg<'_>, node: NodeId) -> bool {
+        let reads = cfg.nodes[node.0].source.read();
+        self.nodes.contains(&node) || reads.is_some_and(|variable| self.variables.contains(&variable))
+    }
+
+    fn set(&mut self, variable: Variable, holds: bool) {
+        if holds {
+            self.variables.insert(variable);
+        } else {
+            self.variables.remove(&variable);
+        }
+    }
+}
+
+/// The arrivals at one array of barriers.
+struct LastToken<'k, 'a, 'f> {
+    kernel: &'k Kernel<'a, 'f>,
+    array: usize,
+}
+
+impl Analysis for LastToken<'_, '_, '_> {
+    type State = Holders;
+
+    fn entry(&self) -> Holders {
+        Holders::default()
+    }
+
+    fn transfer(&self, state: &mut Holders, step: &Step) {
+        let cfg = self.kernel.cfg;
+        match &step.kind {
+            StepKind::BarrierCall(call) => {
+                let call = &cfg.barrier_calls[call.0];
+                if call.method.action.arrives() && array_of(&call.region) == Some(self.array) {
+                    *state = Holders { nodes: BTreeSet::from([call.result]), variables: BTreeSet::new() };
+                }
+            }
+            // A function may arrive.
+            StepKind::Call(call) if !cfg.calls[call.0].barriers.is_empty() => *state = Holders::default(),
+            StepKind::Value(ValueStep::Set { variable, value, extent }) => {
+                let holds = matches!(extent, Extent::Whole) && state.holds(cfg, *value);
+                state.set(*variable, holds);
+            }
+            StepKind::Token(TokenStep::Move { from, into }) => {
+                let holds = state.variables.contains(from);
+                state.set(*into, holds);
+            }
+            StepKind::Token(TokenStep::Clear { variable }) => state.set(*variable, false),
+            StepKind::Value(_)
+            | StepKind::Memory(_)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::Copy(_)
+            | StepKind::Call(_) => {}
+        }
+    }
+
+    fn edge(&self, _: &mut Holders, _: &Cfg<'_>, _: BlockId, _: BlockId) {}
+}
+
+/// Whether a node has the token of the thread's last arrival at an array of barriers, on all paths to a point.
+pub(super) fn is_last(kernel: &Kernel<'_, '_>, array: usize, token: NodeId, (block, index): Point) -> bool {
+    let analysis = LastToken { kernel, array };
+    let Some(mut state) = solve(&analysis, kernel.cfg).swap_remove(block.0) else { return false };
+    for step in &kernel.cfg.blocks[block.0].steps[..index] {
+        analysis.transfer(&mut state, step);
+    }
+    state.holds(kernel.cfg, token)
+}
