@@ -157,6 +157,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         rings_beside::KERNELS,
         rings_elsewhere::KERNELS,
         rings_handed::KERNELS,
+        rings_met::KERNELS,
         rings_of_constants::KERNELS,
         rings_of_states::KERNELS,
         rings_of_structs::KERNELS,

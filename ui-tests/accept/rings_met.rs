@@ -116,3 +116,10 @@ fn two_rows(input: &[u32], out: &mut [u32], rounds: u32) {
     }
     bar.wait(token);
 }
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<a_count>,
+    phalanx::Program::of::<the_sender_is_told>,
+    phalanx::Program::of::<a_barrier_behind_the_vote>,
+    phalanx::Program::of::<two_rows>,
+];

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use cudarc::driver::{CudaContext, CudaFunction, CudaStream};
+use cudarc::driver::{CudaContext, CudaStream};
 use cudarc::nvrtc::Ptx;
 
 use super::caps::Caps;
 use super::capture::{self, Captured};
 use super::ffi::{self, LaunchAttributes, driver};
-use super::loaded::Loaded;
+use super::loaded::{Loaded, Ready};
 use super::mode::{Access, Asked, Mode, Started};
 use super::observe::{self, Stage};
 use super::profile::Profile;
@@ -76,16 +76,6 @@ impl Kernels {
         let loaded = &self.loaded[*self.numbers.get(key)?];
         loaded.last.as_ref().filter(|ready| ready.shape == *shape).cloned()
     }
-}
-
-/// A kernel that is ready for launches of a shape.
-pub(crate) struct Ready {
-    program: Arc<Program>,
-    pub(super) number: usize,
-    pub(super) function: CudaFunction,
-    /// The shape with the arrays that the kernel has in the dynamic segment.
-    pub(super) shape: Shape,
-    pub(super) attributes: LaunchAttributes,
 }
 
 impl Gpu {

@@ -6,11 +6,20 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_
 use cudarc::driver::{CudaFunction, CudaStream};
 
 use super::caps::Caps;
-use super::context::Ready;
-use super::ffi::{self, driver};
+use super::ffi::{self, LaunchAttributes, driver};
 use crate::program::Program;
 use crate::report::error::{Error, LaunchError, Result};
 use crate::shape::{Dim3, Shape};
+
+/// A kernel that is ready for launches of a shape.
+pub(crate) struct Ready {
+    pub(super) program: Arc<Program>,
+    pub(super) number: usize,
+    pub(super) function: CudaFunction,
+    /// The shape with the arrays that the kernel has in the dynamic segment.
+    pub(super) shape: Shape,
+    pub(super) attributes: LaunchAttributes,
+}
 
 /// A kernel on the device.
 pub(super) struct Loaded {

@@ -54,11 +54,13 @@ pub(crate) use absent::{
 #[cfg(feature = "gpu")]
 pub(crate) use communicator::{GpuCommunicator, Part, unique_id};
 #[cfg(feature = "gpu")]
-pub(crate) use context::{Gpu, Ready};
+pub(crate) use context::Gpu;
 #[cfg(feature = "gpu")]
 pub(crate) use ffi::pinned::Pinned;
 #[cfg(feature = "gpu")]
 pub(crate) use graph::{GpuGraph, Recording};
+#[cfg(feature = "gpu")]
+pub(crate) use loaded::Ready;
 pub(crate) use mode::{Access, Asked, FEW, Mode, Pointers, Started};
 #[cfg(feature = "gpu")]
 pub(crate) use queue::{GpuCopy, GpuEvent, GpuMemory, Mark, Queue};

@@ -133,9 +133,13 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
 #line 75 "ui-tests/conformance/src/corpus/tensor_cores.rs"
             fetch(quad, row_of_unchecked(a_tiles, stage), row_of_unchecked(b_tiles, stage), a, b, tuple<usize, usize, usize>{top, left, after * DEPTH}, tuple<usize, usize>{n, k});
         }
-        auto a_tile = row_of(a_tiles, step % STAGES);
+        if (!all_within) {
+            require(within(a_tiles, constant_remainder(step, STAGES)) & within(b_tiles, constant_remainder(step, STAGES)));
+        }
 #line 77 "ui-tests/conformance/src/corpus/tensor_cores.rs"
-        auto b_tile =  row_of(b_tiles, step % STAGES);
+        auto a_tile = row_of_unchecked(a_tiles, step % STAGES);
+#line 77 "ui-tests/conformance/src/corpus/tensor_cores.rs"
+        auto b_tile = row_of_unchecked(b_tiles, step  % STAGES);
         #pragma unroll
         for (auto part : range(0, DEPTH / 16)) {
             auto x = local_array<matrix_a<bf16, 16, 16>, 4>::filled(matrix_a<bf16, 16, 16>::filled(bf16::from_f32(f32(0.0f))));

@@ -10,6 +10,7 @@ use super::arms::OnArms;
 use super::constants::Constants;
 use super::handed::Handed;
 use super::pipelines::Pipelines;
+pub(crate) use super::refusal::Refusal;
 use super::steps::acts;
 pub(super) use super::steps::{DYNAMIC, Point, WARP, array_of, is_by_parity, is_warp, is_within_warp};
 use super::symbol::Symbol;
@@ -25,36 +26,6 @@ use crate::model::Function;
 use crate::model::barrier::PhaseAction;
 use crate::model::expr::BinaryOp;
 use crate::span::SpanRange;
-
-/// Why a kernel, or a part of it, is not extracted.
-#[derive(Debug, Clone)]
-pub(crate) struct Refusal {
-    pub(crate) at: SpanRange,
-    pub(crate) why: String,
-    /// Whether other arguments may be followed: these ones do not work.
-    of_arguments: bool,
-}
-
-impl Refusal {
-    pub(super) fn new(at: SpanRange, why: impl Into<String>) -> Refusal {
-        Refusal { at, why: why.into(), of_arguments: false }
-    }
-
-    /// Certain arguments do not work.
-    pub(super) fn of_arguments(at: SpanRange, why: &str) -> Refusal {
-        Refusal { of_arguments: true, ..Refusal::new(at, format!("{why} with these arguments")) }
-    }
-
-    /// Whether certain arguments do not work.
-    pub(super) fn is_of_arguments(&self) -> bool {
-        self.of_arguments
-    }
-
-    /// Whether more rounds are refused for the reason for which fewer ones were.
-    pub(super) fn is_same(&self, fewer: &Refusal) -> bool {
-        !self.of_arguments && self.why == fewer.why && self.at.begins_with(fewer.at)
-    }
-}
 
 /// A kernel, its graph, and facts about both.
 pub(super) struct Kernel<'a, 'f> {

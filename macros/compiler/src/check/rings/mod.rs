@@ -57,6 +57,7 @@ mod raised;
 mod ranks;
 mod reached;
 mod reader;
+mod refusal;
 mod report;
 mod same_turns;
 mod settled;

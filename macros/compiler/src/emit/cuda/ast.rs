@@ -139,11 +139,22 @@ impl CuExpr {
             && let CuExpr::Infix { op: "*", left: a, right: b, site: None } = &left
             && let CuExpr::Infix { op: "&", left: x, .. } = &right
             && [(a, b), (b, a)].iter().any(|(two, of)| ***two == CuExpr::name("2") && *of == x && of != two)
+            && right.is_repeatable()
         {
             let others = CuExpr::infix("&", (**x).clone(), right.clone().not(), None);
             return CuExpr::infix("+", CuExpr::infix("*", CuExpr::name("2"), others, None), right, site);
         }
         CuExpr::Infix { op, left: Box::new(left), right: Box::new(right), site }
+    }
+
+    /// Whether the expression is made of names, numbers and operators that cannot fail, so that it may be evaluated once more.
+    fn is_repeatable(&self) -> bool {
+        match self {
+            CuExpr::Atom(_) => true,
+            CuExpr::Prefix(_, inner) => inner.is_repeatable(),
+            CuExpr::Infix { left, right, site: None, .. } => left.is_repeatable() && right.is_repeatable(),
+            _ => false,
+        }
     }
 
     /// Returns `self && other`.

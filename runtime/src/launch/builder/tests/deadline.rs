@@ -77,7 +77,8 @@ mod kernels {
     #[cluster_kernel(cluster = 2, block = 64)]
     pub(super) fn all_waits(flags: &mut [u32], rounds: u32) {
         let (cluster, block) = (this_cluster(), this_thread_block());
-        let (bar, peers) = (shared_barrier(), shared_cluster_barrier());
+        // One barrier of the peers would be a phase ahead of a thread that has not waited yet.
+        let (bar, peers) = (shared_barrier(), shared_cluster_barriers::<2>());
         let bins = shared_array::<u32, 64>();
         bins[block.thread_rank()] = 0;
         bar.init_collective(&block, block.num_threads());
@@ -95,9 +96,9 @@ mod kernels {
             let token = block.barrier_arrive();
             bins.atomic(round % 64).fetch_add(1, Relaxed);
             block.barrier_wait(token);
-            let next = cluster.map_shared_rank(&peers, 1 - cluster.block_rank());
+            let next = cluster.map_shared_rank(&peers[round % 2], 1 - cluster.block_rank());
             next.arrive();
-            peers.wait_parity(round % 2 != 0);
+            peers[round % 2].wait_parity(round / 2 % 2 != 0);
         }
         block.sync();
         flags.atomic(block.thread_rank()).fetch_add(tries + bins[block.thread_rank()], Relaxed);

@@ -212,6 +212,14 @@ pub(super) fn converted(callee: &'static str, index: CuExpr) -> (Vec<Fragment>, 
     }
 }
 
+impl Lower<'_> {
+    /// Whether an operation of numbers may fail in some launches.
+    pub(super) fn may_fail(&self, op: BinaryOp, left: &Expr, right: &Expr) -> bool {
+        let is_of_floats = self.floats.contains(left) || self.floats.contains(right);
+        may_fail(op, right) && !divides_by_constant(op, right) && !is_of_floats
+    }
+}
+
 /// Whether an operation of integers divides by a constant that has a name. It fails in each launch or in none.
 pub(super) fn divides_by_constant(op: BinaryOp, right: &Expr) -> bool {
     op.divides() && matches!(right.kind, ExprKind::Constant(_))

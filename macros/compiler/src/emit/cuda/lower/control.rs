@@ -1,10 +1,8 @@
 //! Lowers branches, loops and jumps. C++ has no labelled loops: a jump past the innermost one is a `goto` to a label
 //! after the loop (`break`) or at the end of its body (`continue`).
 
-use super::constant_loops::is_unrolled;
 use super::convergence::agreed;
 use super::deferred::Reported;
-use super::geometric;
 use super::hoist::Hoisted;
 use super::nest::Form;
 use super::rest::Joined;
@@ -152,14 +150,10 @@ impl Lower<'_> {
                     return joins;
                 }
                 if !self.searching_while(expr, self.unroll(*id)) {
-                    let scaled = geometric::unrolled(self.function, expr, &self.unrolled);
-                    let unroll = self.unroll(*id).or_else(|| scaled.map(|_| Unroll::Fully));
-                    self.unrolled.extend(scaled);
-                    let whole = self.plain_while(unroll, condition, body);
-                    self.out.push(whole);
-                    if let Some(local) = scaled {
-                        self.unrolled.remove(&local);
-                    }
+                    self.unrolled_while(*id, expr, |lower, unroll| {
+                        let whole = lower.plain_while(unroll, condition, body);
+                        lower.out.push(whole);
+                    });
                 }
                 self.leave();
                 return false;
@@ -174,7 +168,9 @@ impl Lower<'_> {
                     None => (self.names.fresh("i"), false),
                 };
                 self.enter(*id, true, &name(label), dest);
-                joins = self.counted_loop(expr, (*id, variable, used), steps, body, rest);
+                joins = self.unrolled_for(*id, expr, |lower, unroll| {
+                    lower.counted_loop(expr, (unroll, variable, used), steps, body, rest)
+                });
                 self.leave();
             }
             _ => {}
@@ -200,26 +196,6 @@ impl Lower<'_> {
     /// Lowers a loop over a range: twice if its checks can move to before it, once with a test of all of its iterations
     /// before it if the loop cannot be printed twice. Returns whether it lowered the statements after it, too.
     fn counted_loop(
-        &mut self,
-        whole: &Expr,
-        (id, name, used): (LoopId, String, bool),
-        range: CuExpr,
-        body: &Block,
-        rest: &[Stmt],
-    ) -> bool {
-        let unroll = self.unroll(id).or_else(|| is_unrolled(whole, &self.unrolled).then_some(Unroll::Fully));
-        let ExprKind::For { local: Some(local), .. } = whole.kind else {
-            return self.loop_over(whole, (unroll, name, used), range, body, rest);
-        };
-        if unroll == Some(Unroll::Fully) {
-            self.unrolled.insert(local);
-        }
-        let joins = self.loop_over(whole, (unroll, name, used), range, body, rest);
-        self.unrolled.remove(&local);
-        joins
-    }
-
-    fn loop_over(
         &mut self,
         whole: &Expr,
         (unroll, name, used): (Option<Unroll>, String, bool),
@@ -393,10 +369,6 @@ impl Lower<'_> {
             self.out.push(CuStmt::Expr(CuExpr::call("keep_test", vec![CuExpr::name(&all_within)])));
         }
         self.all_within.extend(accesses.into_iter().map(|site| (site, all_within.clone())));
-    }
-
-    fn unroll(&self, id: LoopId) -> Option<Unroll> {
-        self.function.unrolled.get(&id).copied()
     }
 
     fn enter(&mut self, id: LoopId, is_loop: bool, label: &str, dest: &Dest) {

@@ -3,6 +3,7 @@
 
 mod access;
 mod ahead;
+mod closure_calls;
 mod computed;
 mod constant_loops;
 mod control;
@@ -37,14 +38,13 @@ mod stepped;
 mod straight;
 mod strided_loops;
 mod tested;
+mod unrolled;
 mod value;
 
 pub(crate) use nest::has_collectives;
 use nest::{Closures, closures};
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use access::{divides_by_constant, may_fail};
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
@@ -54,7 +54,7 @@ use crate::check::fences::Fences;
 use crate::check::uniform::WholeWarps;
 use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
-use crate::model::expr::{BinaryOp, Block, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::fused_barriers::awaited;
 use crate::model::kind::{Kind, Memory};
@@ -69,6 +69,7 @@ use integers::Integers;
 use parts::Parts;
 use rest::rest;
 use straight::Run;
+use unrolled::Unrolled;
 
 /// Lowers the body to statements, and returns the names that it used.
 pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
@@ -96,7 +97,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         floats: Floats::of(function),
         parts: Parts::of(function),
         constant: BTreeSet::new(),
-        unrolled: BTreeSet::new(),
+        unrolled: Unrolled::default(),
         borrowed: borrowed(function),
         peer_reads: None,
         middles: BTreeMap::new(),
@@ -147,8 +148,7 @@ struct Lower<'f> {
     parts: Parts,
     /// The variables that are declared as `const`.
     constant: BTreeSet<LocalId>,
-    /// The variables of the loops around that are unrolled, which are constants.
-    unrolled: BTreeSet<LocalId>,
+    unrolled: Unrolled,
     /// The variables that are borrowed mutably for longer than a call.
     borrowed: BTreeSet<LocalId>,
     /// The variable that knows what has been read of peers, if an arrival waits for that.
@@ -169,14 +169,6 @@ impl Lower<'_> {
     /// Whether a closure has no effect and cannot fail.
     fn is_pure(&self, closure: LocalId) -> bool {
         self.closures.get(&closure).is_some_and(|closure| closure.effect == Effect::Pure)
-    }
-
-    /// Whether an operation of numbers may fail in some launches.
-    fn may_fail(&self, op: BinaryOp, left: &Expr, right: &Expr) -> bool {
-        may_fail(op, right)
-            && !divides_by_constant(op, right)
-            && !self.floats.contains(left)
-            && !self.floats.contains(right)
     }
 
     /// Lowers into a list of statements of its own.

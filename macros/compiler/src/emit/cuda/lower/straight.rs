@@ -127,9 +127,9 @@ pub(super) struct Scan<'l, 'f, 'e> {
     loads: usize,
     accesses: Vec<SiteId>,
     /// The calls of closures, other than pure ones, whose accesses are tested.
-    calls: Vec<(SiteId, LocalId)>,
+    pub(super) calls: Vec<(SiteId, LocalId)>,
     /// Whether the scan is in the body of such a closure.
-    in_closure: bool,
+    pub(super) in_closure: bool,
     /// Whether a barrier is part of the run.
     has_barrier: bool,
     /// Whether all threads of a warp come to one that is executed whenever the run is.
@@ -233,7 +233,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
 
     /// Adds an expression, its operands in the order of their evaluation. Returns `None`, which ends the run, if the
     /// expression may fail, leave the run, wait, or be observed by other threads or the host.
-    fn expr(&mut self, expr: &'e Expr) -> Option<()> {
+    pub(super) fn expr(&mut self, expr: &'e Expr) -> Option<()> {
         match &expr.kind {
             ExprKind::Unary(_, inner)
             | ExprKind::Cast(inner, _)
@@ -471,33 +471,6 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
         if !self.in_closure {
             self.accesses.push(site);
         }
-        Some(())
-    }
-
-    /// Adds the accesses of a closure for these arguments. One that copies variables may have other values of them.
-    fn closure(&mut self, name: LocalId, arguments: &'e [Expr], site: SiteId) -> Option<()> {
-        // What a run around this one has tested.
-        if self.values.lower.tested_calls.contains_key(&site) {
-            return Some(());
-        }
-        let closure = self.values.lower.closures.get(&name)?;
-        let mut assigns = false;
-        walk(closure.body, &mut |inner| {
-            assigns |= matches!(inner.kind, ExprKind::Assign(..) | ExprKind::AssignOp { .. });
-        });
-        // The closure without checks is declared before the run, where what another one captures need not exist.
-        let is_inside = self.values.declared.contains(&name);
-        if assigns || is_inside || closure.by_value || self.in_closure {
-            return None;
-        }
-        for ((param, ty), argument) in closure.params.iter().zip(arguments) {
-            self.values.declare(*param, ty.as_ref(), Some(argument));
-        }
-        self.in_closure = true;
-        let result = self.expr(closure.body);
-        self.in_closure = false;
-        result?;
-        self.calls.push((site, name));
         Some(())
     }
 }
