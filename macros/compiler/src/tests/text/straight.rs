@@ -347,3 +347,20 @@ fn what_may_fail_in_every_launch_or_none() {
     checks_all("let x = w[a / b]; m[b] = x + w[a % b];");
     fronts("m[a] = w[a] + w[(a + 1).clamp(2, w[b] as usize)];", &["within(w, a) & within(w, b)"]);
 }
+
+#[test]
+fn the_first_element_of_a_stage() {
+    let of = |index: &str| printed(&format!("let g = |x: usize| x + w[x] as usize; m[{index}] = 1;")).1.join(" ");
+    let rewritten = "m[2 * (a & !(a & b - 1)) + (a & b - 1)]";
+    assert!(of("2 * a - (a & (b - 1))").contains(rewritten), "{}", of("2 * a - (a & (b - 1))"));
+    assert!(of("a * 2 - (a & (b - 1))").contains(rewritten));
+    // Another factor, another variable, and what must not be evaluated once more.
+    for index in [
+        "3 * a - (a & (b - 1))",
+        "2 * a - (b & (a - 1))",
+        "2 * a - (a & g(b))",
+        "2 * w[0] as usize - (w[0] as usize & b)",
+    ] {
+        assert!(!of(index).contains('!'), "{}", of(index));
+    }
+}
