@@ -1,11 +1,11 @@
-//! What is on the arms of a branch, found once: walks ask for it at each branch, and there are many walks.
+//! The steps on the arms of a branch as walks ask for them. They are found once, because there are many walks, each of which asks at each branch.
 
 use super::steps::{Point, array_of, meets};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{Cfg, End, MemoryStep, Step, StepKind, Variable};
 use crate::span::SpanRange;
 
-/// What is on the arms of a branch, before they have merged.
+/// The facts of the steps on the arms of a branch, before the arms have merged.
 pub(super) struct OnArms {
     /// Whether a thread may leave the kernel there, or a step concerns barriers, whatever variables count and threads hand out.
     pub(super) is_relevant: bool,

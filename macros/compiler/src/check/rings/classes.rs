@@ -139,9 +139,9 @@ struct Values<'v, 'a, 'f> {
     arguments: Option<&'v Arguments>,
     /// For each value that is asked for, the different ones.
     different: Vec<Vec<Decided>>,
-    /// Which of them each group of threads has.
+    /// The index, among the different values, of the one that each group of threads has.
     known: Vec<BTreeMap<u32, usize>>,
-    /// Which of them are numbers: of a rank, there are many.
+    /// The index, among the different values, of each number: a rank has many.
     numbers: Vec<BTreeMap<i64, usize>>,
     counters: Counters,
 }
@@ -189,7 +189,7 @@ impl<'v, 'a, 'f> Values<'v, 'a, 'f> {
         classes
     }
 
-    /// Which of the different values a group of threads has, of which one is given.
+    /// Returns the index of the value that a group of threads has, of which one is given.
     fn number(&mut self, asked: usize, group: u32, thread: u32) -> usize {
         if let Some(known) = self.known[asked].get(&group) {
             return *known;

@@ -53,7 +53,7 @@ pub(super) struct Kernel<'a, 'f> {
     following: Vec<BlockSet>,
     /// For each branch, the blocks on its arms and the block where those have merged.
     pub(super) regions: BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
-    /// What is on those arms, by block of the graph.
+    /// The facts of the steps on those arms, by block of the graph.
     on_arms: Vec<Option<OnArms>>,
     /// For each block, the heads of the loops over ranges that it comes before.
     heads_behind: Vec<Vec<BlockId>>,
@@ -314,7 +314,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             && (self.handed.borrow().is_none() || !hands_out())
     }
 
-    /// What is on the arms of a branch.
+    /// Returns the facts of the steps on the arms of a branch.
     pub(super) fn on_arms(&self, branch: BlockId) -> Option<&OnArms> {
         self.on_arms[branch.0].as_ref()
     }

@@ -1,4 +1,4 @@
-//! Which variables hold the token of a thread's last arrival at a barrier, where a token is carried around a loop.
+//! Finds the variables that hold the token of a thread's last arrival at a barrier, where a token is carried around a loop.
 
 use std::collections::BTreeSet;
 

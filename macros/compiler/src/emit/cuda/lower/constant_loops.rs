@@ -138,21 +138,26 @@ fn constants(whole: &Expr, variable: LocalId, outer: &BTreeSet<LocalId>) -> BTre
     known
 }
 
+/// Whether an expression is computed of constants, also those that have names, and of these variables.
 pub(super) fn is_constant(expr: &Expr, known: &BTreeSet<LocalId>) -> bool {
-    matches!(expr.kind, ExprKind::Constant(_)) || is_known_if(expr, known, &is_constant)
+    is_computed(expr, known, true)
 }
 
 /// Whether an expression is computed of literals and of these variables.
 fn is_known(expr: &Expr, known: &BTreeSet<LocalId>) -> bool {
-    is_known_if(expr, known, &is_known)
+    is_computed(expr, known, false)
 }
 
-fn is_known_if(expr: &Expr, known: &BTreeSet<LocalId>, inner: &dyn Fn(&Expr, &BTreeSet<LocalId>) -> bool) -> bool {
+/// Whether an expression is computed of literals, of these variables and, if they count, of constants that have names.
+fn is_computed(expr: &Expr, known: &BTreeSet<LocalId>, of_names: bool) -> bool {
     match &expr.kind {
         ExprKind::Int { .. } => true,
+        ExprKind::Constant(_) => of_names,
         ExprKind::Local(local) => known.contains(local),
-        ExprKind::Cast(of, _) | ExprKind::Typed(of, _) => inner(of, known),
-        ExprKind::Binary { left, right, .. } => inner(left, known) && inner(right, known),
+        ExprKind::Cast(inner, _) | ExprKind::Typed(inner, _) => is_computed(inner, known, of_names),
+        ExprKind::Binary { left, right, .. } => {
+            is_computed(left, known, of_names) && is_computed(right, known, of_names)
+        }
         _ => false,
     }
 }

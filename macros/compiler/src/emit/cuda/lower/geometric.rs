@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::constant_loops::{is_constant, size_by};
+use super::induction::local;
 use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, StmtKind};
 use crate::model::place::writes;
 use crate::model::walk::{Node, block_nodes};
@@ -96,8 +97,4 @@ fn size(body: &Block) -> u64 {
         _ => Some(1),
     });
     size.unwrap_or(u64::MAX)
-}
-
-fn local(expr: &Expr) -> Option<LocalId> {
-    if let ExprKind::Local(local) = expr.kind { Some(local) } else { None }
 }

@@ -65,7 +65,8 @@ impl<'e> Induction<'e> {
     }
 }
 
-fn local(expr: &Expr) -> Option<LocalId> {
+/// Returns the variable that an expression is.
+pub(super) fn local(expr: &Expr) -> Option<LocalId> {
     match expr.kind {
         ExprKind::Local(local) => Some(local),
         _ => None,
