@@ -431,6 +431,7 @@ pub(super) mod tests {
         converged: true,
         fences: phalanx_contract::fence::FunctionFences::NONE,
         needs: &[],
+        continued: false,
     };
 
     pub(in super::super) fn copy(value: Constant) -> Program {

@@ -291,6 +291,10 @@ impl Filling<'_> {
             Slot::Callee(_) | Slot::Message(_) => unreachable!("the macro numbered slot {slot} for a type"),
         }
     }
+
+    fn callee(&self, slot: u16) -> &Resolved {
+        &self.functions[self.function.callees[&usize::from(slot)]]
+    }
 }
 
 /// The text so far, and a compiler's current line and column in it.
@@ -364,10 +368,18 @@ impl Text {
             Fragment::Struct { slot, fields, base } => self.structure(filling.slot(slot), fields, base, filling),
             Fragment::Shared { index, ty, name } => self.shared(index, ty, name, filling),
             Fragment::Alone { callees, text } => {
-                let is_collective = |slot: &u16| filling.functions[function.callees[&usize::from(*slot)]].collective;
-                if !callees.iter().any(is_collective) {
+                if !callees.iter().any(|slot| filling.callee(*slot).collective) {
                     self.fragments(text, filling);
                 }
+            }
+            Fragment::Then { callee, has_arguments, inside } => {
+                let takes = filling.callee(callee).definition.template.continued;
+                let joins = takes && !inside.iter().any(|slot| filling.callee(*slot).collective);
+                self.push(match (joins, has_arguments) {
+                    (true, true) => ", ",
+                    (true, false) => "",
+                    (false, _) => ").then(",
+                });
             }
             Fragment::Name => self.push(&names.functions[filling.index]),
             Fragment::Bounds => self.push(&definition.options.bounds()),

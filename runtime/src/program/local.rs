@@ -60,6 +60,7 @@ mod tests {
             converged: true,
             fences: phalanx_contract::fence::FunctionFences::NONE,
             needs: &[],
+            continued: false,
         };
         let definition = Definition {
             template: &TEMPLATE,

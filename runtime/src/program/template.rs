@@ -50,6 +50,8 @@ pub struct Template {
     pub fences: FunctionFences,
     /// What the function does that not every GPU can.
     pub needs: &'static [Need],
+    /// Whether the last parameter in the text is what the caller does with the `Option` that the function returns.
+    pub continued: bool,
 }
 
 impl Template {
@@ -117,6 +119,16 @@ pub enum Fragment {
         callees: &'static [u16],
         /// The text.
         text: &'static [Fragment],
+    },
+    /// Joins the arguments of a call to what the caller does with the `Option`: `, ` if the callee is [`Template::continued`] and none of
+    /// the functions that are called inside has anything that threads do together, and `).then(` if not.
+    Then {
+        /// The slot of the callee.
+        callee: u16,
+        /// Whether the callee has other arguments.
+        has_arguments: bool,
+        /// The slots of the functions that are called in what the caller does.
+        inside: &'static [u16],
     },
     /// The name in the signature under which this function itself is printed.
     Name,

@@ -18,8 +18,8 @@ copy(readonly_slice<f32> input, slice_mut<f32> output, const __grid_constant__ l
     assume_arguments(input, output);
 #line 137 "ui-tests/conformance/src/kernels/vectors.rs"
     auto grid = this_grid();
-    auto whole = input.len() / 4 * 4;
-    const auto steps = range(grid.thread_rank() * 4, whole).step_by(grid.num_threads() * 4);
+    auto whole_2 = input.len() / 4 * 4;
+    const auto steps = range(grid.thread_rank() * 4, whole_2).step_by(grid.num_threads() * 4);
     const auto rounds = unclamped(steps);
     const auto values = values_of(steps, rounds);
     if (covers_vectors<4>(output, values) && covers_vectors<4>(input, values)) {
@@ -34,7 +34,7 @@ copy(readonly_slice<f32> input, slice_mut<f32> output, const __grid_constant__ l
         }
     }
 #line 142 "ui-tests/conformance/src/kernels/vectors.rs"
-    const auto steps_2 = range(whole + grid.thread_rank(), input.len()).step_by(grid.num_threads());
+    const auto steps_2 = range(whole_2 + grid.thread_rank(), input.len()).step_by(grid.num_threads());
     const auto rounds_2 = unclamped(steps_2);
     const auto values_2 = values_of(steps_2, rounds_2);
     if (covers(output, values_2) && covers(input, values_2)) {

@@ -8,9 +8,10 @@
 
 using namespace phalanx;
 
-__device__ __forceinline__ option<u32> phalanx_conformance_kernels_guide_half(u32 n) {
+template <class Then = whole<option<u32>>>
+__device__ __forceinline__ typename Then::result phalanx_conformance_kernels_guide_half(u32 n, const Then& then = {}) {
 #line 185 "ui-tests/conformance/src/kernels/guide.rs"
-    return n > 0 && n % 2 == 0 ? some(n / 2) : option<u32>(none);
+    return n > 0 && n % 2 == 0 ? then.some(n / 2) : then.none();
 }
 
 extern "C" __global__ void __launch_bounds__(64)

@@ -8,9 +8,10 @@
 
 using namespace phalanx;
 
-__device__ __forceinline__ option<u32> phalanx_conformance_kernels_patterns_half(u32 x) {
+template <class Then = whole<option<u32>>>
+__device__ __forceinline__ typename Then::result phalanx_conformance_kernels_patterns_half(u32 x, const Then& then = {}) {
 #line 144 "ui-tests/conformance/src/kernels/patterns.rs"
-    return x % 2 == 0 ? some(x / 2) : option<u32>(none);
+    return x % 2 == 0 ? then.some(x / 2) : then.none();
 }
 
 extern "C" __global__ void

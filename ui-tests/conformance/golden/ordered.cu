@@ -12,7 +12,7 @@
 
 using namespace phalanx;
 
-__device__ __forceinline__ usize next(usize& counter) {
+__device__ __forceinline__ usize phalanx_conformance_kernels_memory_next(usize& counter) {
 #line 293 "ui-tests/conformance/src/kernels/memory.rs"
     counter += 1;
     return counter;
@@ -29,29 +29,29 @@ extern "C" __global__ void __launch_bounds__(1)
 phalanx_conformance_kernels_memory_ordered(readonly_slice<u32> a, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
     assume_arguments(a, out);
     auto n = usize(0);
-    auto value = subslice_from(a, next(n));
-    auto value_2 = next(n);
-    auto value_3 = subslice(a, value_2, next(n));
-    out[0] = weigh(value, value_3, next(n));
+    auto value = subslice_from(a, phalanx_conformance_kernels_memory_next(n));
+    auto value_2 = phalanx_conformance_kernels_memory_next(n);
+    auto value_3 = subslice(a, value_2, phalanx_conformance_kernels_memory_next(n));
+    out[0] = weigh(value, value_3, phalanx_conformance_kernels_memory_next(n));
 #line 307 "ui-tests/conformance/src/kernels/memory.rs"
     out[1] = as<u32>(n);
     __shared__ shared_array<local_array<u32, 8>, 8> tile; keep_address(tile);
     n = 0;
-    auto value_4 = as<u32>(next(n));
-    auto value_5 = next(n);
-    tile[value_5][next(n)] = value_4;
+    auto value_4 = as<u32>(phalanx_conformance_kernels_memory_next(n));
+    auto value_5 = phalanx_conformance_kernels_memory_next(n);
+    tile[value_5][phalanx_conformance_kernels_memory_next(n)] = value_4;
 #line 311 "ui-tests/conformance/src/kernels/memory.rs"
     out[2] = tile[2][3];
-    auto value_6 = subslice_from(a, next(n));
-    out[3] = value_6[next(n)];
+    auto value_6 = subslice_from(a, phalanx_conformance_kernels_memory_next(n));
+    out[3] = value_6[phalanx_conformance_kernels_memory_next(n)];
 #line 313 "ui-tests/conformance/src/kernels/memory.rs"
-    tile[next(n)][1] = 2;
+    tile[phalanx_conformance_kernels_memory_next(n)][1] = 2;
     auto m = n;
-    tile[m][1] += as<u32>(next(n));
+    tile[m][1] += as<u32>(phalanx_conformance_kernels_memory_next(n));
     out[4] = tile[6][1];
     auto value_7 = row_of(tile, n);
-    auto value_8 = as<u32>(next(n));
-    store_vec(value_7, 0, u32x2{value_8, as<u32>(next(n))});
+    auto value_8 = as<u32>(phalanx_conformance_kernels_memory_next(n));
+    store_vec(value_7, 0, u32x2{value_8, as<u32>(phalanx_conformance_kernels_memory_next(n))});
 #line 318 "ui-tests/conformance/src/kernels/memory.rs"
     out[5] = tile[7][0] + 10 * tile[7][1];
 }

@@ -36,7 +36,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     });
     let sites = in_scope(&quote!(Site), sites.collect());
     let needs = capability::needs(function).into_iter().map(|(need, _)| constant::need(need));
-    let (locals, constants) = (&text.locals, &text.constants);
+    let (locals, constants, continued) = (&text.locals, &text.constants, text.continued);
     let collective = has_collectives(function);
     let converged = !Rule::CONVERGENCE.into_iter().any(|rule| function.waives(rule));
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
@@ -86,6 +86,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
                     converged: #converged,
                     fences: #fences,
                     needs: &[#(#needs),*],
+                    continued: #continued,
                 };
                 #(#items)*
                 ::phalanx::__private::Definition {
@@ -264,6 +265,10 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
             let callees = callees.iter().map(|slot| slot.0);
             let text = self::fragments(text);
             quote!(Alone { callees: &[#(#callees),*], text: &[#(#text),*] })
+        }
+        Fragment::Then { callee, has_arguments, inside } => {
+            let (callee, inside) = (callee.0, inside.iter().map(|slot| slot.0));
+            quote!(Then { callee: #callee, has_arguments: #has_arguments, inside: &[#(#inside),*] })
         }
         Fragment::Name => quote!(Name),
         Fragment::Bounds => quote!(Bounds),

@@ -108,6 +108,7 @@ static ROTATE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
+    continued: false,
 };
 
 const fn site(line: u32) -> Site {

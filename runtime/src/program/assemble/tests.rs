@@ -57,6 +57,7 @@ static SQUARE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
+    continued: false,
 };
 
 fn square_u32() -> Definition {
@@ -107,6 +108,7 @@ static TWICE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
+    continued: false,
 };
 
 static CHOOSES: Template = Template {
@@ -124,11 +126,52 @@ static CHOOSES: Template = Template {
     ..TWICE
 };
 
+/// Gives what it does with an `Option` to a function.
+static GIVES: Template = Template {
+    name: "gives",
+    body: &[
+        Fragment::Text("{ "),
+        Fragment::Callee(0),
+        Fragment::Text("(1"),
+        Fragment::Then { callee: 0, has_arguments: true, inside: &[1] },
+        Fragment::Text("next); "),
+        Fragment::Callee(0),
+        Fragment::Text("("),
+        Fragment::Then { callee: 0, has_arguments: false, inside: &[] },
+        Fragment::Text("next); }"),
+    ],
+    sites: &[],
+    locals: &[],
+    ..TWICE
+};
+
+static TAKES: Template =
+    Template { name: "takes", signature: &[Fragment::Name], body: &[], continued: true, sites: &[], ..SQUARE };
+
 static BARRIER: Template = Template { name: "barrier", signature: &[Fragment::Name], collective: true, ..SQUARE };
 
 /// Calls [`BARRIER`].
 static CALLER: Template =
     Template { name: "caller", signature: &[Fragment::Name], body: &[Fragment::Callee(0)], sites: &[], ..SQUARE };
+
+#[test]
+fn functions_that_take_what_their_caller_does() {
+    fn takes() -> Definition {
+        definition(&TAKES, "takes", types(&["u32"]))
+    }
+    fn barrier() -> Definition {
+        definition(&BARRIER, "barrier", types(&["u32"]))
+    }
+    let text = |callee: fn() -> Definition, inside: fn() -> Definition| {
+        let slots = vec![Slot::Callee(callee), Slot::Callee(inside)];
+        Program::assemble(definition(&GIVES, "gives", slots)).unwrap().cuda_source().to_string()
+    };
+    let holds = |text: String, line: &str| assert!(text.contains(line), "{text}");
+    holds(text(takes, square_u32), "{ takes(1, next); takes(next); }");
+    holds(text(square_u32, takes), "{ square_u32(1).then(next); square_u32().then(next); }");
+    // What threads do together they do behind the call.
+    holds(text(takes, barrier), "{ takes(1).then(next); takes(next); }");
+}
 
 #[test]
 fn what_threads_do_together_is_not_printed_twice() {
@@ -230,6 +273,7 @@ static DOUBLE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
+    continued: false,
 };
 
 #[test]
@@ -276,6 +320,7 @@ const DOUBLE_AS_DEVICE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
+    continued: false,
 };
 
 fn forever() -> Definition {

@@ -26,6 +26,7 @@ mod cluster_phases;
 mod combinators;
 mod constant_stages;
 mod constants;
+mod continuations;
 mod control;
 mod corners;
 mod cuda_functions;
@@ -166,6 +167,7 @@ pub fn modules() -> Vec<Module> {
         elements::modules(),
         iterations::modules(),
         chains::modules(),
+        continuations::modules(),
         combinators::modules(),
         operators::modules(),
         by_hand::modules(),

@@ -32,6 +32,13 @@ pub(crate) enum Fragment {
         callees: Vec<SlotId>,
         text: Vec<Fragment>,
     },
+    /// What joins the arguments of a call to what the caller does with an `Option`: `, ` if the function at the slot takes it, and none
+    /// of those inside has anything that threads do together, or else `).then(`.
+    Then {
+        callee: SlotId,
+        has_arguments: bool,
+        inside: Vec<SlotId>,
+    },
     Name,
     /// The launch bounds that the kernel's attribute fixes.
     Bounds,
@@ -195,6 +202,15 @@ pub(crate) enum CuStmt {
         condition: CuExpr,
         then: Vec<CuStmt>,
         otherwise: Vec<CuStmt>,
+    },
+    /// `callee(arguments, if_some([&](auto name) { body }))`, or `if_some` of its result if it cannot take it.
+    Continued {
+        callee: SlotId,
+        arguments: Vec<CuExpr>,
+        /// The functions that the body calls.
+        inside: Vec<SlotId>,
+        name: String,
+        body: Vec<CuStmt>,
     },
     /// A loop and what follows it without checks if the test holds, and with them if not. There is only the loop with checks if a callee has
     /// anything that threads do together, because the threads of a warp could be in different ones.

@@ -2,6 +2,7 @@
 //! (`print`). The runtime fills the holes and assembles programs (`phalanx::program`).
 
 mod ast;
+mod continued;
 mod lower;
 mod name;
 mod print;
@@ -24,6 +25,8 @@ pub(crate) struct Text {
     pub(crate) locals: Vec<String>,
     /// The names of the function's values in the text; a length has none.
     pub(crate) constants: Vec<String>,
+    /// Whether the function takes what its caller does with the `Option` that it returns.
+    pub(crate) continued: bool,
     /// Tokens whose arrival and wait are fused, and which the text does not have.
     pub(crate) fused: BTreeSet<LocalId>,
 }
@@ -31,10 +34,15 @@ pub(crate) struct Text {
 pub(crate) fn text(checked: &Checked<'_>) -> Text {
     let function = checked.function();
     let names = name::Names::of(function);
-    let signature = signature::signature(function, &names);
     let fused = fused_tokens(function);
-    let (body, names) = lower::body(checked, names, &fused);
+    let (mut body, mut names) = lower::body(checked, names, &fused);
+    let then = names.free("then");
+    let continued = continued::continued(function, &body, &then).map(|continued| {
+        body = continued;
+        names.fresh(&then)
+    });
+    let signature = signature::signature(function, &names, continued.as_deref());
     let body = print::body(&body, function, &names);
     let (locals, constants) = names.declared(function);
-    Text { signature, body, locals, constants, fused }
+    Text { signature, body, locals, constants, continued: continued.is_some(), fused }
 }

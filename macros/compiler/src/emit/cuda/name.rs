@@ -24,7 +24,7 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     values_of values_in increased decreased increased_at_most decreased_at_most keep_address keep_test begin_timed_launch counting counting_through is_counting counted_below counted_through values_below values_through anything_like threads_of_warp spread_by up_by down_by limited confined at_least more_than at_most less_than other_than is_natural covers covers_as covers_below middle_of covers_row covers_vectors covers_row_vectors row_of_unchecked lanes_of unclamped \
     assume_arguments require require_of_warp all_of_warp holds when within within_row range_within row_range_within vector_within row_vector_within deferred deferred_vector \
     i8x2 i8x4 i8x8 i8x16 u8x2 u8x4 u8x8 u8x16 i16x2 i16x4 i16x8 u16x2 u16x4 u16x8 f16x2 f16x4 f16x8 bf16x2 bf16x4 bf16x8 i32x2 i32x4 u32x2 u32x4 f32x2 f32x4 i64x2 u64x2 f64x2 \
-    option result none some tuple relaxed acquire release acq_rel seq_cst block_scope cluster_scope device_scope system_scope fence nanosleep launch_dependents wait_previous \
+    option result none some whole if_some Then tuple relaxed acquire release acq_rel seq_cst block_scope cluster_scope device_scope system_scope fence nanosleep launch_dependents wait_previous \
     memcpy_async bulk_copy_async store_async wait_async wait_prior bulk_wait_group bulk_wait_group_read profiled \
     load_async prefetch multicast_async expect_multicast reduce_add_async reduce_min_async reduce_max_async reduce_and_async reduce_or_async reduce_xor_async \
     barrier cluster_barrier barriers cluster_barriers remote_barrier \

@@ -136,6 +136,16 @@ impl Printer<'_> {
                 self.text(&"    ".repeat(self.indent));
                 self.branch(condition, then, otherwise);
             }
+            CuStmt::Continued { callee, arguments, inside, name, body } => self.line(|p| {
+                p.fragment(&Fragment::Callee(*callee));
+                p.arguments("(", arguments, "");
+                let has_arguments = !arguments.is_empty();
+                p.fragment(&Fragment::Then { callee: *callee, has_arguments, inside: inside.clone() });
+                let params = vec![(vec!["auto".into()], name.clone())];
+                let body = CuExpr::Lambda { capture: "[&]".into(), params, body: body.clone() };
+                p.expr(&CuExpr::call("if_some", vec![body]), 0);
+                p.text(");");
+            }),
             CuStmt::Hoisted { test, callees, unchecked, checked } => {
                 self.text(&"    ".repeat(self.indent));
                 let mut choice = Printer { out: Vec::new(), indent: self.indent, names: self.names };

@@ -8,17 +8,20 @@ use crate::model::kind::Memory;
 use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{Function, Role};
 
-pub(super) fn signature(function: &Function, names: &Names) -> Vec<Fragment> {
+/// Prints a signature. A function that takes what its caller does with its result has `then` as the name of the last parameter.
+pub(super) fn signature(function: &Function, names: &Names, then: Option<&str>) -> Vec<Fragment> {
     let mut out = Vec::new();
     match &function.role {
         Role::Kernel => out.extend(["extern \"C\" __global__ void".into(), Fragment::Bounds, "\n".into()]),
         Role::Device | Role::Method => {
-            out.extend(template_parameters(function));
+            let result = function.ret.as_ref().map_or_else(|| vec!["void".into()], |ret| shape(&ret.shape));
+            let whole = then.map(|_| template_after("class Then = ", "whole", result.clone()));
+            out.extend(template_parameters(function, whole));
             // Inlined, as the prelude is, so that whatever fails knows its launch (launch.cuh).
             out.push("__device__ __forceinline__ ".into());
-            match &function.ret {
-                Some(ret) => out.extend(shape(&ret.shape)),
-                None => out.push("void".into()),
+            match then {
+                Some(_) => out.push("typename Then::result".into()),
+                None => out.extend(result),
             }
             out.push(" ".into());
         }
@@ -44,9 +47,13 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Fragment> {
         out.extend(before);
         out.push(Fragment::Text(format!("{after}{}", names.local(param.local))));
     }
-    if function.role == Role::Kernel {
+    let last = match function.role {
+        Role::Kernel => Some("const __grid_constant__ launch_block phalanx_launch".into()),
+        Role::Device | Role::Method => then.map(|then| Fragment::Text(format!("const Then& {then} = {{}}"))),
+    };
+    if let Some(last) = last {
         out.push(if function.params.is_empty() { "" } else { ", " }.into());
-        out.push("const __grid_constant__ launch_block phalanx_launch".into());
+        out.push(last);
     }
     out.push(")".into());
     out
@@ -54,14 +61,17 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Fragment> {
 
 /// Prints `template <class F>`, because the type of a lambda has no name in C++. A `&[T]` also becomes a template
 /// parameter, because its argument may be memory that is never written, or a reborrowed `&mut [T]`: the caller's type
-/// decides how it is read.
-fn template_parameters(function: &Function) -> Option<Fragment> {
+/// decides how it is read. `last` is a further one.
+fn template_parameters(function: &Function, last: Option<Vec<Fragment>>) -> Vec<Fragment> {
     let params = function.params.iter().enumerate().filter_map(|(index, param)| match param.ty {
         ParamType::Closure { index, .. } => Some(format!("class {}", closure_type(index))),
         _ => lent_slice(function, index).map(|name| format!("template <class> class {name}")),
     });
-    let params: Vec<String> = params.collect();
-    (!params.is_empty()).then(|| Fragment::Text(format!("template <{}>\n", params.join(", "))))
+    let params: Vec<Vec<Fragment>> = params.map(|param| vec![Fragment::Text(param)]).chain(last).collect();
+    match params.is_empty() {
+        true => Vec::new(),
+        false => [vec!["template <".into()], params.join(&Fragment::from(", ")), vec![">\n".into()]].concat(),
+    }
 }
 
 /// Returns the template parameter of a slice that a device function takes, unless the slice is assigned a different

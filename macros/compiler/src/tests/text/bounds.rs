@@ -62,7 +62,7 @@ fn arithmetic() {
     hoists("for i in 0..a { m[i.saturating_sub(b)] = 1; }", "covers(m, saturating_sub(values_of(steps), b))", &[]);
     hoists("for i in 0..a { m[b.max(i)] = 1; }", "covers(m, max(values_of(b), values_of(steps)))", &[]);
     hoists("for i in 0..a.min(b) { m[i + b.max(3)] = 1; }", "covers(m, values_of(steps) + max(b, 3))", &[]);
-    hoists("for i in 0..a { let j = b & 3; m[j + 1] = 1; }", "covers(m, values_of(b & 3) + 1)", &[]);
+    hoists("for i in 0..a { let j = b & 3; m[j + 1] = 1; }", "covers(m, values_of((b & 3) + 1))", &[]);
 }
 
 #[test]
@@ -259,9 +259,19 @@ fn closures() {
     );
     hoists(
         "let f = |x: usize| x * 3; for i in 0..a { m[f(i)] = w[i]; }",
-        "covers(w, values_of(steps))",
-        &["auto value = w.get_unchecked(i);"],
+        "covers(m, values_of(steps) * 3) && covers(w, values_of(steps))",
+        &["auto value = w.get_unchecked(i);", "m.get_unchecked(f(i)) = value;"],
     );
+    // A parameter is what its argument is, also where that is computed by a closure.
+    hoists(
+        "let at = |x: u32, y: u32| y as usize * b + x as usize; let twice = |x: u32| 2 * x; let c = b as u32;
+         for i in 0..4u32 { m[at(c - i, 7)] += m[at(c, twice(i))]; }",
+        "covers(m, as<usize>(<slot1 7>) * b + as<usize>(c - values_of(steps))) && covers(m, as<usize>(2 * values_of(steps)) * b + as<usize>(c))",
+        &[],
+    );
+    // Here the values of its parts vary together.
+    checks_all("let at = |x: usize, y: usize| y * b + x; for i in 0..a { m[at(i, i)] = 1; }");
+
     hoists(
         "let f = |x: usize| w[x]; for i in 0..a { m[i] = f(i); }",
         "covers(m, values_of(steps))",

@@ -5,6 +5,7 @@
 mod atoms;
 mod bounds;
 mod constant_loops;
+mod continuations;
 mod control;
 mod convergence;
 mod deferred;
@@ -119,6 +120,10 @@ fn show(fragment: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Optio
             let ty =
                 list(inside.stream(), "ty")?.iter().filter_map(|fragment| show(fragment, mark)).collect::<String>();
             Some(format!("__shared__ {ty} {};", name.value()))
+        }
+        ("Then", [syn::Lit::Int(callee), ..]) => {
+            let inside = list(inside.stream(), "inside")?.iter().filter(|slot| !slot.is_empty()).count();
+            Some(format!("<then{}, {inside} inside>", number(callee)))
         }
         ("Prologue", _) => Some(String::new()),
         (name, [syn::Lit::Int(index)]) => Some(format!("<{}{}>", name.to_lowercase(), number(index))),

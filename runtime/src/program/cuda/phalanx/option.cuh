@@ -36,6 +36,14 @@ struct option {
     }
     __device__ __forceinline__ T unwrap_or(T other) const { return present ? value : other; }
 
+    // `f(..).then(if_some([&](auto value) { .. }))`
+    template <class Then>
+    __device__ __forceinline__ void then(const Then& next) const {
+        if (present) {
+            next.some(value);
+        }
+    }
+
     __device__ __forceinline__ friend constexpr bool operator==(const option& a, const option& b) {
         return a.present == b.present && (!a.present || a.value == b.value);
     }
@@ -46,6 +54,37 @@ static_assert(sizeof(option<detail::recorded>) == sizeof(detail::recorded) + 8, 
 template <class T>
 __device__ __forceinline__ option<T> some(T value) {
     return {value, true};
+}
+
+// What a function that returns an `Option` does in place of a return: it returns the whole of it,
+template <class Option>
+struct whole {
+    using result = Option;
+
+    template <class T>
+    __device__ __forceinline__ Option some(T value) const {
+        return {value, true};
+    }
+    __device__ __forceinline__ Option none() const { return phalanx::none; }
+};
+
+// or it goes on in its caller, if there is a value.
+template <class Next>
+struct continuation {
+    using result = void;
+
+    const Next& next;
+
+    template <class T>
+    __device__ __forceinline__ void some(T value) const {
+        next(value);
+    }
+    __device__ __forceinline__ void none() const {}
+};
+
+template <class Next>
+__device__ __forceinline__ continuation<Next> if_some(const Next& next) {
+    return {next};
 }
 
 // The values of both cases have the same type, as in the result of `compare_exchange`.

@@ -55,9 +55,9 @@ impl Test {
 
 impl Lower<'_> {
     /// Lowers the parts of a condition, which must all hold, in the order of their evaluation.
-    fn tests(&mut self, condition: &Condition) -> Vec<Test> {
+    fn tests(&mut self, parts: &[Condition]) -> Vec<Test> {
         let mut tests = Vec::new();
-        for part in condition.parts() {
+        for part in parts {
             let ((holds, bind), before) = self.nested(|lower| match part {
                 Condition::Value(condition) => (lower.branch_condition(condition), Vec::new()),
                 Condition::Let { pattern, scrutinee } => {
@@ -74,16 +74,16 @@ impl Lower<'_> {
         tests
     }
 
-    /// Lowers to `then` if `first` and the whole condition hold, and to `otherwise` if not; `otherwise` is printed
+    /// Lowers to `then` if `first` and all parts of the condition hold, and to `otherwise` if not; `otherwise` is printed
     /// once.
     pub(super) fn choose(
         &mut self,
         first: Option<Test>,
-        condition: &Condition,
+        parts: &[Condition],
         then: Vec<CuStmt>,
         otherwise: Vec<CuStmt>,
     ) {
-        let mut tests = self.tests(condition);
+        let mut tests = self.tests(parts);
         tests.splice(0..0, first);
         if tests.len() == 1 {
             let Some(Test { before, holds, mut bind }) = tests.pop() else { return };
@@ -112,6 +112,9 @@ impl Lower<'_> {
     }
 
     pub(super) fn branch(&mut self, condition: &Condition, then: &Block, otherwise: Option<&Expr>, dest: &Dest) {
+        if otherwise.is_none() && self.continued_if(condition, then) {
+            return;
+        }
         let ((), then) = self.nested(|lower| lower.block_into(then, dest));
         let otherwise = match otherwise {
             Some(otherwise) => {
@@ -123,7 +126,7 @@ impl Lower<'_> {
             }
             None => Vec::new(),
         };
-        self.choose(None, condition, then, otherwise);
+        self.choose(None, condition.parts(), then, otherwise);
     }
 
     /// Lowers a loop or a labelled block, and with a loop perhaps the statements after it. Returns whether it did.
@@ -180,7 +183,7 @@ impl Lower<'_> {
 
     /// Lowers a `while` loop as it is.
     fn plain_while(&mut self, unroll: Option<Unroll>, condition: &Condition, body: &Block) -> CuStmt {
-        let tests = self.tests(condition);
+        let tests = self.tests(condition.parts());
         let (condition, before) = match &tests[..] {
             [Test { before, holds, bind }] if before.is_empty() && bind.is_empty() => match condition {
                 Condition::Value(value) => (self.loop_condition(value), Vec::new()),
@@ -221,6 +224,7 @@ impl Lower<'_> {
             is_of_warp,
         }) = hoisted
         else {
+            let range = if self.is_tested(whole) { CuExpr::call("unclamped", vec![range]) } else { range };
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::For { unroll, name, used, range, body });
             return false;

@@ -22,6 +22,7 @@ use crate::model::walk::walk;
 use crate::model::{LocalId, SiteId};
 
 /// A value in a test.
+#[derive(Clone)]
 pub(super) enum Value {
     /// A value that the loops do not change.
     Fixed(CuExpr),
@@ -88,6 +89,8 @@ pub(super) struct Values<'l, 'f, 'e> {
     pub(super) steps: CuExpr,
     /// The intervals of the variables of the loops, and what they depend on.
     intervals: BTreeMap<LocalId, (CuExpr, Vec<Source>)>,
+    /// The values of the parameters of the closure that computes an index.
+    pub(super) arguments: BTreeMap<LocalId, Value>,
     /// The access whose index is computed.
     site: Option<SiteId>,
     pub(super) guarded: Guarded<'e>,
@@ -109,7 +112,8 @@ pub(super) struct Guarded<'e> {
 
 impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     pub(super) fn new(lower: &'l mut Lower<'f>, nest: Nest<'e>, steps: CuExpr) -> Self {
-        Values { lower, nest, steps, intervals: BTreeMap::new(), site: None, guarded: Guarded::default(), statement: 0 }
+        let (intervals, arguments) = (BTreeMap::new(), BTreeMap::new());
+        Values { lower, nest, steps, intervals, arguments, site: None, guarded: Guarded::default(), statement: 0 }
     }
 
     pub(super) fn insert(&mut self, local: LocalId, values: CuExpr, mut sources: Vec<Source>) {
@@ -291,6 +295,9 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
             return Some(Value::Fixed(value));
         }
         if let ExprKind::Local(local) = &expr.kind {
+            if let Some(argument) = self.arguments.get(local) {
+                return Some(argument.clone());
+            }
             let value = match self.keeps(*local) {
                 true => Value::Fixed(CuExpr::name(self.lower.names.local(*local))),
                 false => self.variable(*local, statement, left)?,
@@ -311,8 +318,11 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 }
                 let value = self.interval(value, statement, left)?;
                 let sources = value.sources();
-                let cast = CuExpr::Call { callee: integer_cast(ty)?, arguments: vec![value.interval()], site: None };
-                Some(Value::varying(cast, sources))
+                let cast = |value| Some(CuExpr::Call { callee: integer_cast(ty)?, arguments: vec![value], site: None });
+                Some(match value {
+                    Value::Fixed(value) => Value::Fixed(cast(value)?),
+                    varying @ Value::Varying(..) => Value::varying(cast(varying.interval())?, sources),
+                })
             }
             ExprKind::Method { method, operands, .. } if method.bounds() => {
                 let [first, second] = &operands[..] else { return None };
@@ -344,6 +354,9 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 let raised = CuExpr::call("max", vec![value.interval(), least]);
                 Some(Value::varying(CuExpr::call("min", vec![raised, most]), sources))
             }
+            ExprKind::CallClosure { closure, arguments, .. } if self.keeps(*closure) => {
+                self.called(*closure, arguments, statement, left)
+            }
             ExprKind::Binary { op, left: first, right: second, .. } => {
                 let mut first = self.interval(first, statement, left)?;
                 let mut second = self.interval(second, statement, left)?;
@@ -363,6 +376,11 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                     }
                     (BinaryOp::Add, Value::Fixed(by), Value::Varying(values, _)) => {
                         return Some(Value::Varying(values.shifted_before(by), sources));
+                    }
+                    // Neither of them wraps or fails where the program does not.
+                    (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Value::Fixed(left), Value::Fixed(right)) => {
+                        let (left, right) = (Box::new(left), Box::new(right));
+                        return Some(Value::Fixed(CuExpr::Infix { op: op.symbol(), left, right, site: None }));
                     }
                     (_, other, others) => (first, second) = (other, others),
                 }
@@ -441,7 +459,7 @@ impl Region for Values<'_, '_, '_> {
     }
 
     fn declares(&self, local: LocalId) -> bool {
-        self.nest.declared.contains(&local)
+        self.nest.declared.contains(&local) || self.arguments.contains_key(&local)
     }
 }
 

@@ -3,9 +3,11 @@
 
 mod access;
 mod ahead;
+mod called;
 mod closure_calls;
 mod computed;
 mod constant_loops;
+mod continuation;
 mod control;
 mod convergence;
 mod counter;
@@ -31,7 +33,6 @@ mod op;
 mod parts;
 mod pattern;
 mod peers;
-
 mod rest;
 mod search;
 mod stepped;

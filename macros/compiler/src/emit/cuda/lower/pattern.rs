@@ -18,6 +18,9 @@ use crate::model::ty::ValueType;
 
 impl Lower<'_> {
     pub(super) fn match_expr(&mut self, scrutinee: &Expr, arms: &[Arm], dest: &Dest) {
+        if *dest == Dest::Discard && self.continued_match(scrutinee, arms) {
+            return;
+        }
         let value = self.value(scrutinee);
         let value = self.spill_unless_name(value);
         self.arms(&value, arms, dest);
@@ -79,7 +82,7 @@ impl Lower<'_> {
                 let bindings = self.bindings(&arm.pattern, value);
                 let holds = test.unwrap_or_else(|| CuExpr::name("true"));
                 let first = Test { before: Vec::new(), holds, bind: bindings };
-                self.choose(Some(first), guard, body, otherwise);
+                self.choose(Some(first), guard.parts(), body, otherwise);
             }
         }
     }

@@ -56,7 +56,7 @@ pub(super) fn rest(statements: &[Stmt], is_whole: bool) -> &[Stmt] {
 }
 
 /// Whether an expression may be printed twice, apart from its operands: threads do nothing together in it, and it leads nowhere else.
-fn is_repeatable(expr: &Expr) -> bool {
+pub(super) fn is_repeatable(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Op { op, .. } => !is_collective(*op),
         ExprKind::Loop { .. }

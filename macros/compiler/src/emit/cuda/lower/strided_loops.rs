@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use super::Lower;
+use super::access::Access;
 use super::constant_loops::size;
 use super::nest::parts;
 use crate::model::expr::{Expr, ExprKind, StmtKind};
@@ -11,12 +13,26 @@ use crate::model::group::Group;
 use crate::model::op::Op;
 use crate::model::query::Answer;
 use crate::model::range::Adaptor;
-use crate::model::walk::{Node, block_nodes};
+use crate::model::walk::{Node, block_nodes, walk};
 use crate::model::{Function, LocalId};
 
 /// The most rounds, and the most expressions that all of them evaluate.
 const MOST_ROUNDS: u64 = 8;
 const LARGEST: u64 = 600;
+
+impl Lower<'_> {
+    /// Whether the numbers of a loop are a literal apart, and a test before a loop around it is about accesses in it: the compiler of
+    /// CUDA C++ knows how many they are where the range cannot come near its type's limits.
+    pub(super) fn is_tested(&self, whole: &Expr) -> bool {
+        let ExprKind::For { range, .. } = &whole.kind else { return false };
+        let [Adaptor::StepBy(step, _)] = &range.adaptors[..] else { return false };
+        let mut is_tested = false;
+        walk(whole, &mut |inner| {
+            is_tested |= Access::of(inner).is_some_and(|access| self.unchecked.contains(&access.site));
+        });
+        is_tested && !range.inclusive && step.integer().is_some_and(|step| step > 0)
+    }
+}
 
 /// Whether a loop is such a one.
 pub(super) fn is_strided(function: &Function, whole: &Expr) -> bool {
