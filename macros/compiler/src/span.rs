@@ -37,6 +37,11 @@ impl SpanRange {
         self.lo.file() == other.lo.file() && (self.lo.start()..self.hi.end()).contains(&begin)
     }
 
+    /// Whether both ranges are the same.
+    pub(crate) fn is(self, other: SpanRange) -> bool {
+        self.begins_with(other) && self.hi.end() == other.hi.end()
+    }
+
     /// Whether both ranges begin at one place.
     pub(crate) fn begins_with(self, other: SpanRange) -> bool {
         self.lo.file() == other.lo.file() && self.lo.start() == other.lo.start()

@@ -12,6 +12,8 @@ pub struct Constant {
     pub ty: TypeInfo,
     /// The constant's value.
     pub value: Value,
+    /// Whether the threads of a warp may read different elements of it at once.
+    pub scattered: bool,
 }
 
 /// The value of a constant.
@@ -28,6 +30,11 @@ pub enum Value {
 }
 
 impl Constant {
+    /// Returns the same constant, of which the threads of a warp may read different elements at once.
+    pub fn scattered(self) -> Constant {
+        Constant { scattered: true, ..self }
+    }
+
     /// Returns the value as a standalone expression with its type: `u32(5)`, `Point{.x = 1.0f}`. `spell` names types.
     pub(super) fn expression(&self, spell: &impl Fn(&TypeInfo) -> String) -> String {
         match &self.value {

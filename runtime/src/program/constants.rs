@@ -1,8 +1,9 @@
 //! Decides where the constants of a program are declared. A scalar, a vector or a struct of these is declared in each
 //! function that names it, so that the compiler folds it; a constant with an array is declared once, at namespace
-//! scope, in constant memory; a variant of an enum is not declared.
+//! scope, in constant memory, or in global memory if the threads of a warp read different elements at once, which constant memory
+//! answers one after the other (CUDA C++ Programming Guide, Device Memory Accesses); a variant of an enum is not declared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::constant::{Constant, Value};
 use super::definition::Types;
@@ -65,12 +66,14 @@ pub(super) struct Constants {
 
 impl Constants {
     pub(super) fn of<'a>(
-        definitions: impl Iterator<Item = &'a Definition>,
+        definitions: impl Iterator<Item = &'a Definition> + Clone,
         types: &Types,
         namer: &mut Namer,
     ) -> Constants {
         let mut constants = Constants::default();
         let mut bytes = 0;
+        let scattered = definitions.clone().flat_map(named).filter(|(_, constant)| constant.scattered);
+        let scattered: BTreeSet<_> = scattered.map(|(_, constant)| key(constant, types)).collect();
         for (wanted, constant) in definitions.flat_map(named) {
             let Placement::Program = placement(constant) else { continue };
             let key = key(constant, types);
@@ -79,7 +82,7 @@ impl Constants {
             }
             let name = namer.constant(wanted);
             let space = match bytes + constant.ty.in_cuda().0 {
-                all if all <= CONSTANT_MEMORY => {
+                all if all <= CONSTANT_MEMORY && !scattered.contains(&key) => {
                     bytes = all;
                     "__constant__"
                 }

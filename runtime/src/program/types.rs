@@ -140,7 +140,7 @@ impl<T: DeviceConstant, const N: usize> DeviceConstant for [T; N] {
 
 /// Returns a constant that goes into the text. It is passed by reference, because tables are large.
 pub fn constant<T: DeviceConstant>(value: &T) -> Constant {
-    Constant { ty: T::info(), value: value.value() }
+    Constant { ty: T::info(), value: value.value(), scattered: false }
 }
 
 /// A type whose values kernels compare with `==` and `!=`: a scalar, an enum that derives `PartialEq`, a tuple or an

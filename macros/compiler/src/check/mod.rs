@@ -57,7 +57,7 @@ use crate::messages;
 use crate::model::capability;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
-use crate::model::{Function, Role, SiteId, SlotId};
+use crate::model::{Function, Role, SiteId, SlotId, ValueId};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 use cfg::{Cfg, Granule, Tile};
@@ -105,6 +105,7 @@ pub(crate) struct Checked<'f> {
     fences: Fences<'f>,
     rings: Rings,
     whole_warps: WholeWarps,
+    scattered: BTreeSet<ValueId>,
     answered: Option<Answered>,
     rings_if: Option<(Rings, TokenStream)>,
     faulty_if: Vec<(Diag, TokenStream)>,
@@ -196,6 +197,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     let required = summary.required();
     values.assume(&required);
     let whole_warps = uniform::whole_warps(function, &cfg, &values);
+    let scattered = uniform::scattered(function, &cfg, &values);
     let mut found = diags.nested();
     let nothing = BTreeSet::new();
     let mut protocol = check_memory(function, (&cfg, &tokens, &live), &values, (&required, &nothing), &mut found);
@@ -274,6 +276,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         fences,
         rings,
         whole_warps,
+        scattered,
         answered: None,
         rings_if: None,
         faulty_if: Vec::new(),
@@ -399,6 +402,11 @@ impl<'f> Checked<'f> {
     }
 
     /// The fences of the function's barriers of the cluster, and its effects on memory.
+    /// The constants of which the threads of a warp may read different elements at once.
+    pub(crate) fn scattered(&self) -> &BTreeSet<ValueId> {
+        &self.scattered
+    }
+
     pub(crate) fn fences(&self) -> &Fences<'f> {
         &self.fences
     }

@@ -10,7 +10,7 @@ use super::{constant, fences, followed, item, protocol, uniformity};
 use crate::check::{Checked, previous};
 use crate::model::capability;
 use crate::model::options::{Extents, Setting};
-use crate::model::{Function, Role, SiteMessage, SlotId};
+use crate::model::{Function, Role, SiteMessage, SlotId, ValueId};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
@@ -40,17 +40,21 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let collective = has_collectives(function);
     let converged = !Rule::CONVERGENCE.into_iter().any(|rule| function.waives(rule));
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
-    let values = function.values.iter().map(|constant| {
+    let values = function.values.iter().enumerate().map(|(index, constant)| {
         let tokens = &constant.tokens;
         // The span is the constant, where rustc reports a constant that the language does not support.
         let at = SpanRange::of(tokens).lo;
-        match constant.ty {
+        let value = match constant.ty {
             Some(ty) => {
                 let ty = quote::format_ident!("{ty}");
                 quote!({ let __phalanx_value: ::core::primitive::#ty = #tokens; ::phalanx::__private::constant(&__phalanx_value) })
             }
             None if constant.in_pattern => quote_spanned!(at=> ::phalanx::__private::pattern_constant(&#tokens)),
             None => quote_spanned!(at=> ::phalanx::__private::constant(&#tokens)),
+        };
+        match checked.scattered().contains(&ValueId(index as u16)) {
+            true => quote!(#value.scattered()),
+            false => value,
         }
     });
     let shared = function.shared.iter().map(|(ty, length)| {

@@ -433,3 +433,39 @@ fn own_elements_of_warps() {
         assert!(found.contains(&"divergent_collective".to_string()), "{write} {meets} {read}: {found:?}");
     }
 }
+
+/// Tables of which the threads of a warp read different elements at once are known to the runtime.
+#[test]
+fn scattered_tables() {
+    let is_scattered = |function: &str| {
+        let expansion = super::expand(function).to_string();
+        assert!(!expansion.contains("compile_error"), "{expansion}");
+        expansion.contains("constant (& TABLE) . scattered ()")
+    };
+    let kernel = |body: &str| {
+        is_scattered(&format!(
+            "#[cluster_kernel] fn k(input: &[u32], out: &mut [u32], n: u32) {{
+                let (block, i) = (this_thread_block(), this_thread_block().thread_rank());
+                {body}
+            }}"
+        ))
+    };
+    for body in [
+        "out[i] = TABLE[input[i] as usize];",
+        "for k in 0..n { out[i] += TABLE[(i + k) as usize] * 2; }",
+        "out[i] = TABLE[3].parts[i as usize % 4];",
+        "let of = |x: u32| TABLE[x as usize]; out[i] = of(i);",
+    ] {
+        assert!(kernel(body), "{body}");
+    }
+    for body in [
+        "out[i] = TABLE[3] + input[i];",
+        "for k in 0..n { out[i] += TABLE[k as usize] * input[i]; }",
+        "out[i] = TABLE[block.group_index().x as usize % 4];",
+        "let warp = tiled_partition::<32>(&block); out[i] = TABLE[warp.meta_group_rank() as usize];",
+    ] {
+        assert!(!kernel(body), "{body}");
+    }
+    // What it is given may differ.
+    assert!(is_scattered("#[device] fn of(x: u32) -> u32 { TABLE[x as usize] }"));
+}

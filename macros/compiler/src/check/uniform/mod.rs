@@ -16,6 +16,7 @@ pub(crate) mod level;
 mod own_elements;
 mod quotient;
 pub(crate) mod summary;
+mod tables;
 pub(crate) mod values;
 
 use std::cell::OnceCell;
@@ -41,6 +42,7 @@ use control::Control;
 use explain::Explain;
 use level::Level;
 use summary::{Need, Summary};
+pub(super) use tables::scattered;
 use values::Values;
 
 /// The places where all threads of a warp are together.
