@@ -45,6 +45,32 @@ fn caller(out: &mut [i32]) {
     out[0] = through_a_reference(&index, [1, 2]);
 }
 
+/// Barriers, of which nothing is assumed, and the map of a tensor.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn barriers_and_maps(input: &TensorMap<[f32; 32]>, out: &mut TensorMap<[f32; 32]>) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let tile = shared_array::<f32, 32>();
+    let full = shared_barriers::<2>();
+    let bar = shared_cluster_barrier();
+    full.init_collective(&block, 32);
+    bar.init_collective(&cluster, 64);
+    let there = cluster.map_shared_rank(&bar, 1 - cluster.block_rank());
+    unsafe {
+        cuda!(
+            "f(input, out, tile, full, first, bar, there);",
+            in(input), in(out), in(tile), in(full), in(first = full[0]), in(bar), in(there);
+            else |input, out, tile, _, first, bar, there| {
+                input.load_async([0], tile, first);
+                out.store_async([0], tile);
+                drop((first.arrive(), bar.arrive()));
+                there.arrive();
+            }
+        )
+    }
+    full[0].wait_parity(false);
+    cluster.sync();
+}
+
 /// The macro's caller names the operands.
 macro_rules! doubled {
     ($name:ident, $x:ident) => {
@@ -64,5 +90,6 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<no_operand_and_a_closure>,
     phalanx::Program::of::<every_operand>,
     phalanx::Program::of::<caller>,
+    phalanx::Program::of::<barriers_and_maps>,
     phalanx::Program::of::<made>,
 ];

@@ -96,4 +96,15 @@ fn not_c_plus_plus(x: u32) {
     unsafe { cuda!("f(x);", in(x y)) }
 }
 
+/// A barrier is named, or is one of an array; a map is named.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn barriers_and_maps(input: &TensorMap<[f32; 32]>) {
+    let cluster = this_cluster();
+    let bar = shared_cluster_barrier();
+    bar.init_collective(&cluster, 32);
+    unsafe { cuda!("f(there);", in(there = cluster.map_shared_rank(&bar, 0))) }
+    unsafe { cuda!("f(bar, input);", out(bar), inout(input)) }
+    cluster.sync();
+}
+
 fn main() {}

@@ -147,4 +147,34 @@ fn sums_of_the_last_on_a_path(out: &mut [f32], more: bool) {
     out[warpgroup.thread_rank()] = sum[0] + other[0];
 }
 
+/// The product may be the last one of the caller, whose wait comes too late.
+#[device]
+fn sums_of_a_parameter(
+    warpgroup: &Tile<128>,
+    product: phalanx::InFlight<Accumulator<f32, 64, 64>, bf16, bf16>,
+) -> Accumulator<f32, 64, 64> {
+    warpgroup.wait_mma_except_last(product)
+}
+
+#[device]
+fn same(
+    product: phalanx::InFlight<Accumulator<f32, 64, 64>, bf16, bf16>,
+) -> phalanx::InFlight<Accumulator<f32, 64, 64>, bf16, bf16> {
+    product
+}
+
+/// The function returns the product that it is given.
+#[cluster_kernel(block = 128)]
+fn sums_of_a_result(out: &mut [f32]) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
+    block.sync();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+    let sum = warpgroup.wait_mma_except_last(same(product));
+    out[block.thread_rank()] = sum[0];
+    warpgroup.wait_mma_prior::<0>();
+}
+
 fn main() {}

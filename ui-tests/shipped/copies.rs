@@ -75,6 +75,131 @@ fn tilelang_2668(input: &[u32], out: &mut [u32], rounds: u32) {
     out[i] = sum;
 }
 
+/// <https://github.com/triton-lang/triton/issues/11047>: two warpgroups multiply what one copy brought. Each waits for its own product alone before the next copy to the
+/// same memory begins.
+#[cluster_kernel(block = 256)]
+fn triton_11047(a: &TensorMap<[Swizzled<bf16, 64>; 128]>, out: &mut [f32], rounds: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let (i, which) = (block.thread_rank(), warpgroup.meta_group_rank());
+    let tile = shared_array::<Swizzled<bf16, 64>, 128>();
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    let mut sum = Accumulator::<f32, 64, 128>::splat(0.0);
+    for round in 0..rounds {
+        if i == 0 {
+            a.load_async([round as i32 * 128, 0], &tile, &full);
+            let _ = full.arrive();
+        }
+        full.wait_parity(round % 2 == 1);
+        let product = warpgroup.mma_async(sum, &tile[which * 64..which * 64 + 64], &tile);
+        sum = warpgroup.wait_mma(product);
+    }
+    out[i] = sum[0];
+}
+
+/// Its mend: the warpgroups meet before the next copy.
+#[cluster_kernel(block = 256)]
+fn mend_of_triton_11047(a: &TensorMap<[Swizzled<bf16, 64>; 128]>, out: &mut [f32], rounds: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let (i, which) = (block.thread_rank(), warpgroup.meta_group_rank());
+    let tile = shared_array::<Swizzled<bf16, 64>, 128>();
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    let mut sum = Accumulator::<f32, 64, 128>::splat(0.0);
+    for round in 0..rounds {
+        if i == 0 {
+            a.load_async([round as i32 * 128, 0], &tile, &full);
+            let _ = full.arrive();
+        }
+        full.wait_parity(round % 2 == 1);
+        let product = warpgroup.mma_async(sum, &tile[which * 64..which * 64 + 64], &tile);
+        sum = warpgroup.wait_mma(product);
+        block.sync();
+    }
+    out[i] = sum[0];
+}
+
+/// <https://github.com/triton-lang/triton/pull/3106>: there is one buffer, and its next contents are loaded before the product that reads it has been waited for.
+#[cluster_kernel(block = 128)]
+fn triton_3106(a: &TensorMap<[Swizzled<bf16, 64>; 128]>, out: &mut [f32], rounds: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let i = block.thread_rank();
+    let tile = shared_array::<Swizzled<bf16, 64>, 128>();
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    if i == 0 {
+        a.load_async([0, 0], &tile, &full);
+        let _ = full.arrive();
+    }
+    full.wait_parity(false);
+    let mut product = warpgroup.mma_async(Accumulator::<f32, 64, 128>::splat(0.0), &tile[0..64], &tile);
+    for round in 1..rounds {
+        if i == 0 {
+            a.load_async([round as i32 * 128, 0], &tile, &full);
+            let _ = full.arrive();
+        }
+        full.wait_parity(round % 2 == 1);
+        product = warpgroup.mma_async(product, &tile[0..64], &tile);
+        warpgroup.wait_mma_prior::<1>();
+    }
+    let sum = warpgroup.wait_mma(product);
+    out[i] = sum[0];
+}
+
+/// <https://github.com/inclusionAI/humming/pull/54>, <https://github.com/inclusionAI/humming/pull/56>: a cluster's first block sends the next tile to both when its own
+/// threads have read the last one.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn humming_56(input: &TensorMap<[[f32; 32]; 8]>, out: &mut [f32], rounds: u32) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let i = block.thread_rank();
+    let tile = shared_array::<[[f32; 32]; 8], 1>();
+    let full = shared_cluster_barrier();
+    full.init_collective(&cluster, 1);
+    let mut sum = 0.0;
+    for round in 0..rounds {
+        if i == 0 {
+            input.expect_multicast(&tile[0], &full);
+            if cluster.block_rank() == 0 {
+                input.multicast_async([round as i32 * 8, 0], &tile[0], &full, &cluster);
+            }
+            let _ = full.arrive();
+        }
+        full.wait_parity(round % 2 == 1);
+        sum += tile[0][i / 32][i % 32];
+        block.sync();
+    }
+    out[cluster.thread_rank()] = sum;
+    cluster.sync();
+}
+
+/// Its mend: the blocks meet before the next tile is sent.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn mend_of_humming_56(input: &TensorMap<[[f32; 32]; 8]>, out: &mut [f32], rounds: u32) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let i = block.thread_rank();
+    let tile = shared_array::<[[f32; 32]; 8], 1>();
+    let full = shared_cluster_barrier();
+    full.init_collective(&cluster, 1);
+    let mut sum = 0.0;
+    for round in 0..rounds {
+        if i == 0 {
+            input.expect_multicast(&tile[0], &full);
+            if cluster.block_rank() == 0 {
+                input.multicast_async([round as i32 * 8, 0], &tile[0], &full, &cluster);
+            }
+            let _ = full.arrive();
+        }
+        full.wait_parity(round % 2 == 1);
+        sum += tile[0][i / 32][i % 32];
+        cluster.sync();
+    }
+    out[cluster.thread_rank()] = sum;
+    cluster.sync();
+}
+
 /// <https://github.com/xinhao-luo/ClusterFusion/blob/1adf53640ce19511b53f2e19b1152fdd97441eb2/include/dsm.cuh>: a ring adds what arrived to a buffer that its own copy to
 /// the next block still reads.
 #[cluster_kernel(cluster = 2, block = 64)]

@@ -290,6 +290,79 @@ fn another_tile(input: &TensorMap<Rows>, out: &mut [u32], which: u32) {
     full.wait_parity(false);
 }
 
+#[test]
+fn products_and_multicasts() {
+    check("read_by_a_product", |device, right| {
+        let mut out = device.zeros(128)?;
+        read_by_a_product(&mut out, right).grid(1).launch(device)
+    });
+    check("sent_while_read", |device, right| {
+        let input = device.upload(&Vec::from_iter(1..=128))?;
+        let mut out = device.zeros(64)?;
+        sent_while_read(&input.tensor([16, 8])?, &mut out, right).grid(2).launch(device)
+    });
+}
+
+/// A warp writes to the tile when it has waited for its own part of a product: the other warps may still read it.
+#[cluster_kernel(block = 128)]
+fn read_by_a_product(out: &mut [i32], right: bool) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let rank = warpgroup.thread_rank();
+    let tile = shared_array::<Swizzled<u8, 32>, 64>();
+    for i in 0..16 {
+        tile[rank / 2][rank % 2 * 16 + i] = 1;
+    }
+    block.sync();
+    let product = warpgroup.mma_async(Accumulator::<i32, 64, 64>::splat(0), &tile, &tile); // read_by_a_product
+    let sum = warpgroup.wait_mma(product);
+    if right {
+        block.sync();
+    }
+    if rank == 0 {
+        tile[63][0] = 2; // read_by_a_product
+    }
+    out[rank] = sum[0];
+}
+
+/// The first block sends a tile while the second one reads what it had there.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn sent_while_read(input: &TensorMap<Rows>, out: &mut [u32], right: bool) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let i = block.thread_rank();
+    let tiles = shared_array::<Rows, 1>();
+    let full = shared_cluster_barrier();
+    full.init_collective(&cluster, 1);
+    for row in (i / 8..8).step_by(4) {
+        tiles[0][row][i % 8] = i;
+    }
+    cluster.sync();
+    if cluster.block_rank() == 1 {
+        #[unchecked(ring_read)]
+        unsafe {
+            out[i] = tiles[0][i / 8][i % 8]; // sent_while_read
+        }
+    }
+    if right {
+        cluster.sync();
+    }
+    if i == 0 {
+        input.expect_multicast(&tiles[0], &full);
+        if cluster.block_rank() == 0 {
+            #[unchecked(unordered_remote_write)]
+            unsafe {
+                input.multicast_async([8, 0], &tiles[0], &full, &cluster); // sent_while_read
+            }
+        }
+        let _ = full.arrive();
+    }
+    full.wait_parity(false);
+    if cluster.block_rank() == 1 {
+        out[32 + i] = tiles[0][i / 8][i % 8];
+    }
+    cluster.sync();
+}
+
 /// Copies that combine elements may meet, and one that replaces them may not.
 #[cluster_kernel(block = 32)]
 fn combined_and_written(out: &mut TensorMap<Rows>, stores: bool) {

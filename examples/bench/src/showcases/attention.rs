@@ -27,7 +27,7 @@ const GROUPS: usize = BLOCK / LANES;
 const KEYS: usize = 4;
 
 /// Decodes one token: `C` blocks share the keys of a head (Flash-Decoding, Dao and others 2023, with distributed shared
-/// memory in place of a second kernel).
+/// memory in place of a second kernel), whose number is a multiple of `C * GROUPS * KEYS`.
 #[cluster_kernel(cluster = C, block = 512)]
 fn decode<const C: usize>(query: &[bf16], keys: &[bf16], values: &[bf16], out: &mut [f32], count: u32, scale: f32) {
     let cluster = this_cluster();

@@ -240,6 +240,16 @@ pub(crate) fn sums_in_flight(at: SpanRange, begun: SpanRange) -> Diag {
     .help("begin the next product before this, or wait for all of them: `let sum = warpgroup.wait_mma(product);`")
 }
 
+/// A wait leaves the last product in flight, and returns the sums of one that this function has not begun.
+pub(crate) fn sums_of_another_function(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::MmaInFlight,
+        at,
+        "this wait leaves the last product in flight, and must return the sums of one that this function has begun, after which it has begun another, but this product comes from elsewhere",
+    )
+    .help("begin both products in this function, or wait for all of them: `let sum = warpgroup.wait_mma(product);`")
+}
+
 /// A product is not waited for on some path.
 pub(crate) fn product_left(at: SpanRange) -> Diag {
     Diag::new(
@@ -247,7 +257,7 @@ pub(crate) fn product_left(at: SpanRange) -> Diag {
         at,
         "this product must be waited for, but on some path the function ends without a wait: its sums are lost, and the tensor cores may still read the tiles",
     )
-    .help("let the warpgroup wait on every path: `let sum = warpgroup.wait_mma(product);`")
+    .help("let the warpgroup wait on every path: `let sum = warpgroup.wait_mma(product);`, and pass its sums to other functions, not the product")
 }
 
 pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag {

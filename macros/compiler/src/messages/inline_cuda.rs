@@ -22,8 +22,12 @@ pub(crate) fn repeated_operand(at: SpanRange, name: &str) -> Diag {
 
 pub(crate) fn cuda_operand(at: SpanRange, is_input: bool) -> Diag {
     match is_input {
-        true => Diag::new(Rule::Cuda, at, "an input must be a value, or the name of memory")
-            .help("groups and tokens cannot be passed in: the text must not execute a collective"),
+        true => Diag::new(
+            Rule::Cuda,
+            at,
+            "an input must be a value, or the name of memory, of a barrier or of a tensor's map",
+        )
+        .help("groups and tokens cannot be passed in: the text must not execute a collective"),
         false => Diag::new(Rule::Cuda, at, "an output must be a local variable that holds a value")
             .help("store to memory after the text, or pass the memory in: `in(array)`"),
     }

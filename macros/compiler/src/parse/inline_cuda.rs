@@ -125,7 +125,10 @@ impl Parser<'_> {
                 value = dereferenced(value);
                 true
             }
-            (Direction::In, Kind::Memory(_)) | (Direction::Out | Direction::InOut, Kind::Value) => is_local,
+            (Direction::In, Kind::Memory(_) | Kind::TensorMap { .. })
+            | (Direction::Out | Direction::InOut, Kind::Value) => is_local,
+            // One of several barriers is named by its index.
+            (Direction::In, Kind::Barrier(_)) => is_local || matches!(value.kind, ExprKind::Index { .. }),
             (Direction::In, Kind::Value) => {
                 value = self.with_type(value);
                 true

@@ -59,7 +59,7 @@ pub trait VectorElement<const N: usize>: DeviceScalar + sealed::Sealed {
     /// A type with the vector's alignment.
     #[doc(hidden)]
     type Alignment: Copy + Send + Sync + 'static;
-    /// The short name of the vector, or an empty text.
+    /// The short name of the vector in the text, or an empty text.
     #[doc(hidden)]
     const NAME: &'static str;
 }
@@ -85,14 +85,14 @@ mod aligned {
 }
 
 macro_rules! vectors {
-    ($($t:ident: $($n:literal $alignment:ty $(= $name:ident)?),*;)*) => {
+    ($($t:ident: $($n:literal $alignment:ty $(= $name:ident $($of_rust:ident)?)?),*;)*) => {
         $(
             impl sealed::Sealed for $t {}
             $(
                 #[diagnostic::do_not_recommend]
                 impl VectorElement<$n> for $t {
                     type Alignment = $alignment;
-                    const NAME: &'static str = concat!("" $(, stringify!($name))?);
+                    const NAME: &'static str = vectors!(@name $($name $($of_rust)?)?);
                 }
             )*
         )*
@@ -100,23 +100,26 @@ macro_rules! vectors {
         /// The vectors by name, as in `std::simd`.
         #[allow(non_camel_case_types, reason = "named as in `std::simd`")]
         pub mod vectors {
-            use super::{Vector, bf16, f16};
+            use super::{Vector, bf16, e4m3, e5m2, f16};
             $($($(
                 #[doc = concat!("A vector of ", $n, " `", stringify!($t), "`.")]
                 pub type $name = Vector<$t, $n>;
             )?)*)*
         }
     };
+    (@name $name:ident) => { stringify!($name) };
+    (@name $($name:ident in_rust)?) => { "" };
 }
 
 use aligned::{To2, To4, To8, To16};
 
+// The text has no short names for what few kernels use: those of `e4m3` and `e5m2` would need a header of their own.
 vectors! {
     bool: 1 (), 2 To2, 4 To4, 8 To8, 16 To16;
     i8: 1 (), 2 To2 = i8x2, 4 To4 = i8x4, 8 To8 = i8x8, 16 To16 = i8x16;
     u8: 1 (), 2 To2 = u8x2, 4 To4 = u8x4, 8 To8 = u8x8, 16 To16 = u8x16;
-    e4m3: 1 (), 2 To2, 4 To4, 8 To8, 16 To16;
-    e5m2: 1 (), 2 To2, 4 To4, 8 To8, 16 To16;
+    e4m3: 1 (), 2 To2 = e4m3x2 in_rust, 4 To4 = e4m3x4 in_rust, 8 To8 = e4m3x8 in_rust, 16 To16 = e4m3x16 in_rust;
+    e5m2: 1 (), 2 To2 = e5m2x2 in_rust, 4 To4 = e5m2x4 in_rust, 8 To8 = e5m2x8 in_rust, 16 To16 = e5m2x16 in_rust;
     i16: 1 To2, 2 To4 = i16x2, 4 To8 = i16x4, 8 To16 = i16x8;
     u16: 1 To2, 2 To4 = u16x2, 4 To8 = u16x4, 8 To16 = u16x8;
     f16: 1 To2, 2 To4 = f16x2, 4 To8 = f16x4, 8 To16 = f16x8;

@@ -133,6 +133,76 @@ fn without_closure(out: &mut [u32]) {
     out[this_grid().thread_rank()] = lane;
 }
 
+/// Loads rows whose lines leave the second-level cache first, which `load_async` does not say. The thread arrives at the barrier as ever.
+#[device]
+fn load_once(
+    input: &TensorMap<[Swizzled<u32, 32>; 8]>,
+    tile: &SharedArray<Swizzled<u32, 32>, 8>,
+    full: &Barrier,
+    row: i32,
+) {
+    unsafe {
+        cuda!(
+            r#"
+            unsigned long long policy;
+            full.expect_tx(u32(sizeof(tile)));
+            asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
+                         "[%0], [%1, {%2, %3}], [%4], %5;"
+                         :
+                         : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&tile))), "l"(&input), "r"(0), "r"(row.value),
+                           "r"(full.address()), "l"(policy)
+                         : "memory");
+            "#,
+            in(input), in(tile), in(full), in(row);
+            else |input, tile, full, row| input.load_async([row, 0], tile, full)
+        );
+    }
+}
+
+/// Barriers and the map of a tensor are operands, here and in a function: half of the threads arrive by PTX.
+#[cluster_kernel(block = 64)]
+fn copies(input: &TensorMap<[Swizzled<u32, 32>; 8]>, out: &mut [u32], steps: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<Swizzled<u32, 32>, 8>();
+    let full = shared_barriers::<2>();
+    let read = shared_barrier();
+    full.init_collective(&block, 1);
+    read.init_collective(&block, 64);
+    for step in 0..steps {
+        if i == 0 {
+            load_once(&input, &tile, &full[step % 2], step as i32 * 8);
+            let _ = full[step % 2].arrive();
+        }
+        full[step % 2].wait_parity(step / 2 % 2 == 1);
+        for k in 0..4 {
+            out[step * 256 + k * 64 + i] = tile[k * 2 + i / 32][i % 32];
+        }
+        if i < 32 {
+            let _ = read.arrive();
+        } else {
+            unsafe {
+                cuda!(
+                    r#"asm volatile("{ .reg .b64 token; mbarrier.arrive.shared::cta.b64 token, [%0]; }" : : "r"(read.address()) : "memory");"#,
+                    in(read);
+                    else |read| drop(read.arrive())
+                );
+            }
+        }
+        read.wait_parity(step % 2 == 1);
+    }
+}
+
+fn barriers_and_maps(device: &Device) -> Outcome {
+    let input = Vec::from_iter((0..5 * 256u32).map(|i| i.wrapping_mul(0x9e37_79b9)));
+    let tensor = device.upload(&input)?;
+    let tensor = tensor.tensor([40, 32])?;
+    let out = read!(device, 5 * 256, |out| copies(&tensor, out, 5).grid(1));
+    same(&out, &input, |i| format!("element {i}"))
+}
+
 fn ptx_by_hand(device: &Device) -> Outcome {
     let a = Vec::from_iter((0..64u32).map(|i| i.wrapping_mul(0x9e37_79b9)));
     let b = Vec::from_iter((0..64u32).map(|i| u32::MAX - i * 12_345));
@@ -187,8 +257,9 @@ pub(super) fn modules() -> Vec<Module> {
         all_operands,
         memory_is_an_operand,
         in_functions_and_closures,
+        barriers_and_maps,
         the_simulator_needs_a_closure
     ];
-    let kernels = kernel_list![products, operands, through_memory, nested, without_closure];
+    let kernels = kernel_list![products, operands, through_memory, nested, without_closure, copies];
     vec![Module { name: "by_hand", checks, kernels }]
 }

@@ -181,6 +181,80 @@ fn through_memory(device: &Device) -> Outcome {
     same(&scales, &Vec::from_iter((0..64).map(want)), |i| format!("scale {i}"))
 }
 
+/// What a thread of `vectors` keeps: named vectors are fields, parameters and results as others are.
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
+struct Packed {
+    narrow: e4m3x8,
+    wide: e5m2x4,
+    rest: e5m2x2,
+    more: e4m3x2,
+}
+
+#[device]
+fn narrowed(values: f32x4) -> e4m3x4 {
+    e4m3x4::new([
+        e4m3::from_f32(values[0]),
+        e4m3::from_f32(values[1]),
+        e4m3::from_f32(values[2]),
+        e4m3::from_f32(values[3]),
+    ])
+}
+
+/// Loads and stores vectors of each length, of each of the two types.
+#[cluster_kernel(block = 32)]
+fn vectors(input: &[f32], codes: &[e5m2], out: &mut [e4m3], copied: &mut [e5m2], packed: &mut [Packed]) {
+    let shared = shared_array::<e5m2x16, 32>();
+    let i = this_grid().thread_rank();
+    out.store_vec(i * 4, narrowed(input.load_vec::<4>(i * 4)));
+    let mut all: e5m2x16 = codes.load_vec::<16>(i * 16);
+    all[15] = e5m2::ZERO;
+    shared[i] = all;
+    let all = shared[i];
+    copied.store_vec(i * 16, e5m2x8::new([all[8], all[9], all[10], all[11], all[12], all[13], all[14], all[15]]));
+    copied.store_vec(i * 16 + 8, codes.load_vec::<8>(i * 16));
+    let mut narrow = e4m3x8::splat(ONE);
+    for k in 0..4 {
+        narrow[k] = e4m3::from_f32(all[k].to_f32());
+    }
+    let wide = Vector::new([all[0], all[1], all[2], all[3]]);
+    let rest = e5m2x2::new([all[14], all[15]]);
+    packed[i] = Packed { narrow, wide, rest, more: e4m3x2::splat(narrow[3]) };
+}
+
+fn of_vectors(device: &Device) -> Outcome {
+    let input = Vec::from_iter((0..128).map(|i| i as f32 * 3.0 - 190.0));
+    let codes = Vec::from_iter((0..512u32).map(|i| e5m2::from_bits((i * 37 % 120) as u8)));
+    let (mut out, mut copied) = (device.upload(&[ONE; 128])?, device.upload(&[e5m2::ZERO; 512])?);
+    let zero = Packed {
+        narrow: e4m3x8::splat(e4m3::ZERO),
+        wide: e5m2x4::splat(e5m2::ZERO),
+        rest: e5m2x2::splat(e5m2::ZERO),
+        more: e4m3x2::splat(e4m3::ZERO),
+    };
+    let mut packed = device.upload(&[zero; 32])?;
+    vectors(&device.upload(&input)?, &device.upload(&codes)?, &mut out, &mut copied, &mut packed)
+        .grid(1)
+        .launch(device)?;
+    same(&out.read()?, &Vec::from_iter(input.iter().map(|x| e4m3::from_f32(*x))), |i| {
+        format!("the rounded number {i}")
+    })?;
+    let at = |thread: usize, k: usize| if k == 15 { e5m2::ZERO } else { codes[thread * 16 + k] };
+    let want = |i: usize| if i % 16 < 8 { at(i / 16, i % 16 + 8) } else { codes[i - 8] };
+    same(&copied.read()?, &Vec::from_iter((0..512).map(want)), |i| format!("the copied number {i}"))?;
+    let got = packed.read()?;
+    let narrow = Vec::from_iter(got.iter().flat_map(|row| [row.narrow.lanes().as_slice(), row.more.lanes()].concat()));
+    let want = |i: usize| match i % 10 {
+        k @ 0..4 => e4m3::from_f32(at(i / 10, k).to_f32()),
+        4..8 => ONE,
+        _ => e4m3::from_f32(at(i / 10, 3).to_f32()),
+    };
+    same(&narrow, &Vec::from_iter((0..320).map(want)), |i| format!("the lane {i} of `e4m3`"))?;
+    let wide = Vec::from_iter(got.iter().flat_map(|row| [row.wide.lanes().as_slice(), row.rest.lanes()].concat()));
+    let want = |i: usize| at(i / 6, [0, 1, 2, 3, 14, 15][i % 6]);
+    same(&wide, &Vec::from_iter((0..192).map(want)), |i| format!("the lane {i} of `e5m2`"))
+}
+
 /// Multiplies 64 rows by the transpose of 64 rows that tensor maps bring, and rounds the sums.
 #[cluster_kernel(block = 128)]
 fn product(a: &TensorMap<[Swizzled<e4m3, 128>; 64]>, b: &TensorMap<[Swizzled<e5m2, 128>; 64]>, out: &mut [e5m2]) {
@@ -236,7 +310,7 @@ fn shown_in_messages(device: &Device) -> Outcome {
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "fp8",
-        checks: check_list![all_e4m3, all_e5m2, through_memory, of_tensors, shown_in_messages],
-        kernels: kernel_list![e4m3_conversions, e5m2_conversions, journey, product, asserts],
+        checks: check_list![all_e4m3, all_e5m2, through_memory, of_vectors, of_tensors, shown_in_messages],
+        kernels: kernel_list![e4m3_conversions, e5m2_conversions, journey, vectors, product, asserts],
     }]
 }

@@ -2,8 +2,9 @@
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::memory::region_of_kind;
 use super::{Builder, Source, Value};
-use crate::check::cfg::{AccessKind, Extent};
+use crate::check::cfg::{AccessKind, Extent, Region};
 use crate::model::expr::Expr;
 use crate::model::inline_cuda::{Direction, InlineCuda};
 use crate::model::kind::Kind;
@@ -23,6 +24,9 @@ impl<'f> Builder<'f> {
             let is_shared = operand.value.memory().is_some() || matches!(operand.value.result_kind, Kind::Barrier(_));
             if let Some(region) = value.region.filter(|_| is_shared) {
                 self.access(region, AccessKind::Opaque, at);
+            } else if let Kind::TensorMap { .. } = operand.value.result_kind {
+                let param = self.parameter_of_map(&operand.value);
+                self.access(Region { param, ..region_of_kind(operand.value.result_kind) }, AccessKind::Opaque, at);
             }
         }
         Value::of(node)

@@ -187,6 +187,10 @@ impl InFlight<'_, '_> {
     /// ```
     fn sums_in_flight(&self, state: &State, copy: CopyId, at: SpanRange) -> Option<(Guard, Diag)> {
         let CopyStep::Wait { sums_of: Some(product), .. } = self.cfg.copies[copy.0] else { return None };
+        // A parameter, or what a function returns, may be the last product.
+        if self.cfg.may_come_from(product).iter().any(|node| self.products_at(*node).next().is_none()) {
+            return Some((Guard::default(), messages::sums_of_another_function(at)));
+        }
         let last = self.products(product).into_iter().find(|flight| state.last.contains(flight))?;
         Some((Guard::default(), messages::sums_in_flight(at, self.flights.all[last].at)))
     }
@@ -194,11 +198,15 @@ impl InFlight<'_, '_> {
     /// The products that a value may be.
     pub(super) fn products(&self, value: NodeId) -> Vec<FlightId> {
         let begun = self.cfg.may_come_from(value);
-        let is_it = |flight: &Flight| {
-            flight.ending == Ending::Product
-                && begun.iter().any(|node| self.cfg.nodes[node.0].at.begins_with(flight.at))
-        };
-        (0..self.flights.all.len()).filter(|flight| is_it(&self.flights.all[*flight])).collect()
+        let products: BTreeSet<FlightId> = begun.iter().flat_map(|node| self.products_at(*node)).collect();
+        products.into_iter().collect()
+    }
+
+    /// The products that begin at a node.
+    fn products_at(&self, node: NodeId) -> impl Iterator<Item = FlightId> {
+        let at = self.cfg.nodes[node.0].at;
+        let is_it = move |flight: &Flight| flight.ending == Ending::Product && at.begins_with(flight.at);
+        (0..self.flights.all.len()).filter(move |flight| is_it(&self.flights.all[*flight]))
     }
 
     fn message(&self, flight: FlightId, at: SpanRange, name: &str, writes: bool) -> Diag {

@@ -6,7 +6,7 @@ use super::counters::Counters;
 use super::kernel::{Kernel, Refusal, array_of};
 use super::slots::{Slot, TILE, length, slots};
 use super::value::Evaluator;
-use crate::check::cfg::{BlockId, Completion, CopyStep, StepKind};
+use crate::check::cfg::{Access, AccessKind, BlockId, Completion, CopyStep, StepKind};
 use crate::model::barrier::PhaseAction;
 use crate::rings::BarrierArray;
 use crate::span::SpanRange;
@@ -75,6 +75,12 @@ impl Objects {
                 | PhaseAction::TryWait
                 | PhaseAction::ExpectTx
                 | PhaseAction::Copy => {}
+            }
+        }
+        let by_hand = |access: &&Access| access.kind == AccessKind::Opaque;
+        for access in kernel.cfg.accesses.iter().filter(by_hand) {
+            if array_of(&access.region).is_some_and(|array| used.contains_key(&array)) {
+                return Err(Refusal::new(access.at, "what `cuda!` does to the barrier is not followed"));
             }
         }
         for call in kernel.cfg.calls.iter().filter(|call| kernel.pipelines.called(call).is_some()) {

@@ -122,7 +122,9 @@ pub(super) fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<
             let simple = *completion != Completion::Group;
             // That the source of a copy to a peer is read is not followed.
             hidden.extend(reads.iter().filter(|_| is_of_peer).filter_map(array_of));
-            let read = reads.iter().filter(|region| !simple || !whole(region) && !of_row(region));
+            // So is what is read of a tile that is all of its array.
+            let of_tile = |region: &Region| array_of(region).is_some_and(|array| is_copied_as_a_tile(kernel, array));
+            let read = reads.iter().filter(|region| !simple || !whole(region) && !of_row(region) && !of_tile(region));
             let is_in_parts = |region: &Region| array_of(region).is_some_and(|array| in_parts.contains_key(&array));
             let written = writes.iter().filter(|region| !simple || !whole(region) && !is_in_parts(region));
             hidden.extend(read.chain(written).filter_map(array_of));
@@ -263,7 +265,8 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
         _ => (&kernel.function.shared.get(array)?.0, length(kernel, array)?, None),
     };
     let (tiles, by_others) = tile_copies(kernel, array);
-    let rows = tile.is_some() || is_array(element) || tiles == Some(1);
+    let of_rows = is_array(element) && (in_parts.is_some() || !is_copied_as_a_tile(kernel, array));
+    let rows = tile.is_some() || of_rows || tiles == Some(1);
     let is_of = |region: &Region| array_of(region) == Some(array);
     let peers =
         kernel.cfg.accesses.iter().filter(|access| access.kind == AccessKind::AsyncWrite && is_of(&access.region));
@@ -352,7 +355,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
             depth: 0,
             columns: 1,
             tile: None,
-            bytes: bytes * u64::from(stages),
+            bytes: if is_tile && kernel.constants.bytes(element).is_none() { TILE } else { bytes * u64::from(stages) },
             element: bytes,
             whole: copied || stages == 1 && !in_part && !has_parts(kernel, array, 1),
             shared,
@@ -400,6 +403,11 @@ fn tile_copies(kernel: &Kernel<'_, '_>, array: usize) -> (Option<usize>, bool) {
         }
     }
     (depths.pop_first().filter(|_| depths.is_empty()), by_others)
+}
+
+/// Whether all copies into an array are of one tile, which is all of it: its rows are then no slots of their own.
+fn is_copied_as_a_tile(kernel: &Kernel<'_, '_>, array: usize) -> bool {
+    tile_copies(kernel, array) == (Some(0), false)
 }
 
 /// Whether an array has one element.

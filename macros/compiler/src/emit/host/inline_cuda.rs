@@ -34,10 +34,11 @@ impl Host<'_> {
         quote_spanned!(at.lo=> match #result { #pattern => { #(#assigned)* } })
     }
 
-    /// Prints an input. rustc checks that it is what the macro takes it for: memory, or a value.
+    /// Prints an input. rustc checks that it is what the macro takes it for: memory, a barrier, a tensor's map, or a value.
     fn input(&self, operand: &Operand) -> TokenStream {
         match operand.value.result_kind {
-            Kind::Memory(_) => self.borrowed(&operand.value),
+            Kind::Memory(_) | Kind::Barrier(_) => self.borrowed(&operand.value),
+            Kind::TensorMap { .. } => self.expr(&operand.value),
             _ => private(operand.at, "value", self.expr(&operand.value)),
         }
     }

@@ -99,6 +99,46 @@ fn wrong_rings() {
     faulty(&changed("64", &right.0, &[WAIT, READ, "let _ = empty[(k + 1) % 2].arrive();"]), "ring_overtaken");
 }
 
+/// What `cuda!` does to a barrier is not known: it may be the arrival, or the wait, that the rest lacks.
+#[test]
+fn barriers_by_hand() {
+    let by_hand = "unsafe { cuda!(\"f(bar);\", in(bar = full[k % 2])) }";
+    let open = |source: &str| match &cases("", source)[..] {
+        [RingCase { report: RingReport::Open { why, .. }, .. }] => assert!(why.contains("`cuda!`"), "{why}"),
+        other => panic!("{other:?} of\n{source}"),
+    };
+    open(&changed("64", &[ACQUIRE, FILL, by_hand], &[WAIT, READ, RELEASE]));
+    let fill = "unsafe { cuda!(\"f(bar, stages);\", in(bar = full[k % 2]), in(stages)) }";
+    open(&changed("64", &[ACQUIRE, fill], &[WAIT, READ, RELEASE]));
+    open(&changed("64", &[ACQUIRE, FILL], &[by_hand, READ, RELEASE]));
+    // The text has no barrier here.
+    let other = "let x = k; unsafe { cuda!(\"f(x);\", in(x)) }";
+    proved(&changed("64", &[ACQUIRE, FILL, other], &[WAIT, READ, RELEASE]));
+}
+
+/// The rules of single barriers are not about one that `cuda!` may arrive at, initialize or wait at.
+#[test]
+fn single_barriers_by_hand() {
+    let kernel = |second: &str| {
+        format!(
+            "#[cluster_kernel(block = 64)] fn kernel(out: &mut [u32]) {{
+                let block = this_thread_block();
+                let full = shared_barrier();
+                let other = shared_barrier();
+                full.init_collective(&block, 32);
+                other.init_collective(&block, 64);
+                {second}
+                full.wait_parity(false);
+                out[block.thread_rank()] = 1;
+            }}"
+        )
+    };
+    assert!(faults(&kernel("unsafe { cuda!(\"f(full);\", in(full)) }")).is_empty());
+    for second in ["", "unsafe { cuda!(\"f(other);\", in(other)) }"] {
+        assert!(!faults(&kernel(second)).is_empty(), "nobody arrives: {second}");
+    }
+}
+
 /// A ring of `STAGES` stages of `WIDTH` numbers, that one thread fills and `READERS` read; `count` arrivals empty a stage.
 fn of_constants(generics: &str, count: &str, parity: &str) -> String {
     format!(

@@ -141,6 +141,48 @@ fn rings_with_products() {
     assert_eq!(rules(&products(128, &[WAIT, BEGIN, END, BY_WARP])), ["ring_deadlock"]);
 }
 
+/// A tile may be all of an array of its rows: then no row is a stage of its own, and a product of some rows reads the tile.
+#[test]
+fn tiles_that_are_arrays() {
+    let kernel = |rows: &str, between: &str| {
+        format!(
+            "#[cluster_kernel(block = 256)] fn product(a: &TensorMap<[{rows}; 128]>, out: &mut [f32], rounds: u32) {{
+                let block = this_thread_block();
+                let warpgroup = tiled_partition::<128>(&block);
+                let (i, which) = (block.thread_rank(), warpgroup.meta_group_rank());
+                let tile = shared_array::<{rows}, 128>();
+                let full = shared_barrier();
+                full.init_collective(&block, 1);
+                let mut sum = Accumulator::<f32, 64, 64>::splat(0.0);
+                for round in 0..rounds {{
+                    if i == 0 {{
+                        a.load_async([round as i32 * 128, 0], &tile, &full);
+                        let _ = full.arrive();
+                    }}
+                    full.wait_parity(round % 2 == 1);
+                    {between}
+                }}
+                out[i] = sum[0];
+            }}"
+        )
+    };
+    let products = [
+        "sum = warpgroup.wait_mma(warpgroup.mma_async(sum, &tile[which * 64..which * 64 + 64], &tile[64..128]));",
+        "sum = warpgroup.wait_mma(warpgroup.mma_async(sum, &tile[..64], tile[..64].transposed()));",
+        "sum[0] += tile[i % 128][0].to_f32();",
+    ];
+    for rows in ["Swizzled<bf16, 64>", "[bf16; 64]", "Row"] {
+        for product in products {
+            // The others may still read what thread 0 replaces.
+            let wrong = faults(&kernel(rows, product));
+            let found: Vec<&str> = wrong.iter().map(|fault| fault.rule().name()).collect();
+            assert!(matches!(found[..], ["ring_read" | "ring_overwrite"]), "{found:?}: {rows}, {product}");
+            let right = faults(&kernel(rows, &format!("{product} block.sync();")));
+            assert!(right.is_empty(), "{}: {rows}, {product}", right[0].text());
+        }
+    }
+}
+
 /// What a warp does together does not hide its mistakes: where all lanes come, they are one actor.
 #[test]
 fn warps_that_reduce() {

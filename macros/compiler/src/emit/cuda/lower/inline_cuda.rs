@@ -21,6 +21,8 @@ fn parameter(operand: &Operand) -> String {
     let ty = match (operand.direction, operand.value.result_kind) {
         // Memory is passed by reference.
         (Direction::In, Kind::Memory(_)) | (Direction::Out | Direction::InOut, _) => "auto&",
+        // What these are is their address.
+        (Direction::In, Kind::Barrier(_) | Kind::TensorMap { .. }) => "const auto&",
         (Direction::In, _) => "const auto",
     };
     format!("{ty} {}", name.strip_prefix("r#").unwrap_or(&name))
