@@ -30,10 +30,17 @@ const OF_CHOICE: [(&str, usize); 9] = [
 ];
 
 impl Parser<'_> {
-    /// Whether a call is one of `OF_CHOICE`: a user's own method of that name takes no closure there.
-    pub(super) fn is_choice(call: &ExprMethodCall) -> bool {
+    /// Whether a call is one of `OF_CHOICE`: a user's own method of that name takes a value there, and no closure or function.
+    pub(super) fn is_choice(&self, call: &ExprMethodCall) -> bool {
         let known = OF_CHOICE.iter().any(|(name, count)| call.method == name && call.args.len() == *count);
-        let is_function = |argument: &syn::Expr| matches!(strip(argument), syn::Expr::Closure(_) | syn::Expr::Path(_));
+        let is_function = |argument: &syn::Expr| match strip(argument) {
+            syn::Expr::Closure(_) => true,
+            syn::Expr::Path(path) => match path.path.get_ident().and_then(|name| self.lookup(name)) {
+                Some(variable) => self.function.kind(variable) == Kind::Closure,
+                None => true,
+            },
+            _ => false,
+        };
         known && call.args.last().is_some_and(is_function)
     }
 

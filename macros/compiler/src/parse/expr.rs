@@ -236,8 +236,11 @@ impl Parser<'_> {
             return Expr { kind, result_kind: Kind::Unit, span };
         }
         let (left, right) = self.operands(op, &binary.left, &binary.right);
+        let are_references = [&left, &right].iter().all(|side| matches!(side.result_kind, Kind::Reference { .. }));
         let (mut left, mut right) = match op.is_arithmetic() {
             true => (read_through(left), read_through(right)),
+            // A comparison of references is one of what they refer to.
+            false if are_references => (dereferenced(left), dereferenced(right)),
             false => (left, right),
         };
         // Tokens are not compared.

@@ -71,7 +71,7 @@ impl Parser<'_> {
         if name == "len" && call.args.is_empty() {
             return self.op(Op::Length, vec![receiver], span);
         }
-        if Parser::is_choice(call) {
+        if self.is_choice(call) {
             return self.choice(receiver, call, span);
         }
         if let Some(op) = option_method(&name) {

@@ -7,6 +7,21 @@ twins! {
     uses {
         use std::cmp::Ordering;
         const FIRST: Ordering = Ordering::Less;
+
+        /// A type with methods of the names of Rust's own, which take values.
+        #[derive(Clone, Copy, phalanx::DeviceCopy)]
+        #[repr(C)]
+        pub(super) struct Step { by: i32 }
+
+        #[phalanx::device]
+        impl Step {
+            fn then(self, next: Step) -> Step {
+                Step { by: self.by * 3 - next.by }
+            }
+            fn map(self, other: Step) -> Step {
+                Step { by: self.by ^ other.by }
+            }
+        }
     }
     helpers {
         fn even(x: i32) -> Option<i32> {
@@ -93,5 +108,24 @@ twins! {
         let unsigned: u64 = (x > y).into();
         let byte: u32 = (x as u8).into();
         (long * 3) as i32 + (double * 0.5) as i32 + unsigned as i32 + byte as i32
+    }
+    fn of_references(x: i32, y: i32) -> i32 {
+        let (a, b) = ([x, 2, y, 4], [y, 2, x, 4]);
+        let all = a.iter().zip(&b).all(|(p, q)| p == q);
+        let less = a.iter().zip(b.iter()).filter(|(p, q)| p < q).count();
+        let pairs = [(x, 1.5), (y, 2.5)];
+        let same = pairs.iter().zip(&[(3, 1.5), (3, 2.5)]).filter(|(p, q)| p == q).count();
+        let (first, last) = (&a[0], &a[2]);
+        (all as i32) * 100 + less as i32 * 10 + same as i32 + (first >= last) as i32 * 1000 + (&x != &y) as i32 * 10_000
+    }
+    fn of_a_user(x: i32, y: i32) -> i32 {
+        let steps = [Step { by: x }, Step { by: y }, Step { by: 3 }];
+        let mut all = steps[0];
+        for next in steps {
+            all = all.then(next);
+        }
+        let joined = |a: Step, b: Step| a.then(b);
+        let next = steps[1];
+        (x > y).then(|| x).unwrap_or(7) + joined(all, next).map(next).by
     }
 }
