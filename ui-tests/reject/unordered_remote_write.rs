@@ -173,3 +173,26 @@ fn read_by_another(out: &mut [u32]) {
     }
     cluster.sync();
 }
+
+/// A block reads what the one before it sends before it waits.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn read_before_the_wait(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let prefix = shared_array::<u32, 1>();
+    let ready = shared_cluster_barrier();
+    ready.init_collective(&cluster, 1);
+    let (rank, i) = (cluster.block_rank(), this_thread_block().thread_rank());
+    if i == 0 {
+        if rank > 0 {
+            ready.expect_tx(4);
+        }
+        let _ = ready.arrive();
+    }
+    let before = if rank > 0 { prefix[0] } else { 0 };
+    ready.wait_parity(false);
+    if i == 63 && rank < 3 {
+        let next = cluster.map_shared_rank(&ready, rank + 1);
+        cluster.map_shared_rank(&prefix, rank + 1).store_async(0, before + input[rank], &next);
+    }
+    out[this_grid().thread_rank()] = before;
+}

@@ -160,3 +160,118 @@ fn what_is_no_receipt() {
     assert!(kernel("i == 1", "told.arrive();").iter().any(|rule| rule == EXIT));
     assert_eq!(kernel("i == 0", "bulk_copy_async(&there, &mine, &told);"), [EXIT]);
 }
+
+/// Asserts that a chain of blocks, each of which waits for what the one before it sends, is right, and that it is not with each of these changes.
+#[track_caller]
+fn right_chain_but_for(body: &str, changes: &[(&str, &str)]) {
+    let kernel = |body: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 4, block = 32)]
+            fn chain(input: &[u32], out: &mut [u32], n: u32) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let (rank, i) = (cluster.block_rank(), block.thread_rank());
+                let prefix = shared_array::<[u32; 2], 2>();
+                let (bar, other) = (shared_cluster_barrier(), shared_cluster_barrier());
+                bar.init_collective(&cluster, 1);
+                other.init_collective(&cluster, 1);
+                if i == 0 && rank > 0 {{ bar.expect_tx(4); }}
+                if i == 0 {{ let _ = bar.arrive(); let _ = other.arrive(); }}
+                let own = input[this_grid().thread_rank()];
+                {body}
+                if i == 31 && rank < 3 {{
+                    let there = cluster.map_shared_rank(&prefix, rank + 1);
+                    there[1].store_async(0, own + before, &cluster.map_shared_rank(&bar, rank + 1));
+                }}
+                out[this_grid().thread_rank()] = before;
+            }}"
+        ))
+    };
+    assert_eq!(kernel(body), [""; 0], "{body}");
+    for (from, to) in changes {
+        assert!(body.contains(from), "{from}");
+        let changed = body.replace(from, to);
+        assert!(!kernel(&changed).is_empty(), "{changed}");
+    }
+}
+
+/// What a block reads or overwrites after it has waited for all bytes comes after the peer's write, though it stands before the peer's send.
+#[test]
+fn what_comes_after_a_wait() {
+    right_chain_but_for(
+        "bar.wait_parity(false);
+        let before = if rank > 0 { prefix[1][0] } else { 0 };",
+        &[
+            ("bar.wait_parity(false);", ""),
+            ("bar.wait_parity(false);", "bar.wait_parity(true);"),
+            ("bar.wait_parity(false);", "other.wait_parity(false);"),
+            ("bar.wait_parity(false);", "if i < 31 { bar.wait_parity(false); }"),
+            ("bar.wait_parity(false);", "if rank != 2 { bar.wait_parity(false); }"),
+            ("bar.wait_parity(false);", "if n > 2 { bar.wait_parity(false); }"),
+            ("bar.wait_parity(false);", "let _ = bar.try_wait_parity(false);"),
+            ("bar.wait_parity(false);", "let early = prefix[1][0]; bar.wait_parity(false);"),
+            ("bar.wait_parity(false);", "prefix[1][0] = 7; bar.wait_parity(false);"),
+            ("bar.wait_parity(false);", "if input[0] > 3 { out[0] = prefix[1][0]; } bar.wait_parity(false);"),
+            ("bar.wait_parity(false);", "for k in 0..n { out[k] = prefix[1][0]; } bar.wait_parity(false);"),
+            (
+                "bar.wait_parity(false);",
+                "if i == 1 { other.expect_tx(4); } bar.wait_parity(false); other.wait_parity(false);",
+            ),
+        ],
+    );
+    right_chain_but_for(
+        "let mut before = 0;
+        bar.wait_parity(false);
+        if rank > 0 && input[i] > 3 { before = prefix[1][0]; }
+        block.sync();
+        if i == 0 { prefix[1][0] = own; }",
+        &[("bar.wait_parity(false);", ""), ("prefix[1][0] = own; }", "prefix[1][0] = own; bar.expect_tx(4); }")],
+    );
+}
+
+/// One thread waits, and a barrier of the block tells the others.
+#[test]
+fn what_comes_after_another_thread_s_wait() {
+    right_chain_but_for(
+        "if i == 7 { bar.wait_parity(false); }
+        block.sync();
+        let before = if rank > 0 { prefix[1][0] } else { 0 };",
+        &[
+            ("block.sync();", ""),
+            ("block.sync();", "tiled_partition::<16>(&block).sync();"),
+            ("block.sync();", "if n > 3 { block.sync(); }"),
+            (
+                "if i == 7 { bar.wait_parity(false); }\n        block.sync();",
+                "block.sync();\n        if i == 7 { bar.wait_parity(false); }",
+            ),
+            ("if i == 7", "if i == 7 && rank != 1"),
+            ("if i == 7", "if i == n"),
+        ],
+    );
+}
+
+/// Elements of rows, and a cluster as large as it may be.
+#[test]
+fn rows_and_large_clusters() {
+    let kernel = |bytes: u32, end: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 8, block = 512)]
+            fn gather(input: &[u32], out: &mut [u32]) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let (rank, i) = (cluster.block_rank(), block.thread_rank());
+                let inbox = shared_array::<[u32; 512], 8>();
+                let bar = shared_cluster_barrier();
+                bar.init_collective(&cluster, 1);
+                if i == 0 {{ bar.expect_tx({bytes}); let _ = bar.arrive(); }}
+                let own = input[cluster.thread_rank()];
+                for b in 0..8 {{
+                    cluster.map_shared_rank(&inbox, b)[rank].store_async(i, own, &cluster.map_shared_rank(&bar, b));
+                }}
+                {end}
+            }}"
+        ))
+    };
+    let read = "out[cluster.thread_rank()] = inbox[0][i] + inbox[7][i];";
+    assert_eq!(kernel(8 * 512 * 4, &format!("bar.wait_parity(false); {read}")), [""; 0]);
+    assert_eq!(kernel(8 * 512 * 4, &format!("if i < 256 {{ bar.wait_parity(false); {read} }}")), [EXIT]);
+    assert!(!kernel(8 * 511 * 4, &format!("bar.wait_parity(false); {read}")).is_empty());
+}
