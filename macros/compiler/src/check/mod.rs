@@ -250,6 +250,9 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     if diags.is_right_but_for(|rule, at| function.waives_at(rule, at)) {
         traces::check(function, &cfg, &values, rings.are_open(), diags);
     }
+    if diags.is_right_but_for(|_, _| false) {
+        receipts::check(function, &cfg, &control, diags);
+    }
     let left_to_rustc = LeftToRustc {
         pending: &mut pending,
         forgotten: &mut forgotten,

@@ -12,12 +12,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bit_set::BlockSet;
 use super::cfg::{
-    AccessId, AccessKind, BarrierCallId, BlockId, Cfg, GroupStep, MemoryStep, Region, Root, Shared, Step, StepKind,
+    AccessId, AccessKind, BarrierCallId, BlockId, Cfg, GroupStep, MemoryStep, Region, Root, Select, Shared, Step,
+    StepKind,
 };
 use super::dsm::ranks::blocks_of_cluster;
 use super::rings::constants::inner;
 use super::runs::{Launch, Observer, Runs, Thread, ThreadId};
 use super::uniform::control::Control;
+use crate::diag::Diags;
+use crate::messages;
 use crate::model::barrier::PhaseAction;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::group::Group;
@@ -75,12 +78,36 @@ pub(super) struct Receipts {
     visits: BTreeMap<AccessId, BTreeSet<Visit>>,
     /// By barrier, the least number of barriers of its block that came before a wait for it.
     waited_after: BTreeMap<BarrierAt, usize>,
+    /// The elements to which two threads send in one phase.
+    sent_twice: Vec<(Element, [Send; 2])>,
+    /// By access to a peer's memory, a barrier at which its block waits for other bytes than come.
+    unbalanced: BTreeMap<AccessId, Unbalanced>,
 }
+
+/// A barrier of a block that expects another number of bytes in all than is sent there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unbalanced {
+    pub(super) shared: Shared,
+    pub(super) block: u64,
+    pub(super) expected: u64,
+    pub(super) sent: u64,
+}
+
+/// An element of shared memory to which threads send, with the barrier of its block that counts the bytes.
+type Element = (BarrierAt, Shared, Vec<u64>);
+
+/// The access by which a thread sends.
+type Send = (AccessId, Id);
 
 impl Receipts {
     /// Whether the block whose memory an access is to waits for it before it exits.
     pub(super) fn has(&self, access: AccessId) -> bool {
         self.received.contains(&access)
+    }
+
+    /// The barrier because of which an access is none of these, if all that it lacks is the right number of bytes.
+    pub(super) fn unbalanced(&self, access: AccessId) -> Option<Unbalanced> {
+        self.unbalanced.get(&access).copied()
     }
 
     /// Whether all that a peer's `store_async` writes to a block comes before each access of the block here: its thread has waited for all
@@ -92,6 +119,29 @@ impl Receipts {
                 || visit.meetings.zip(self.waited_after.get(at)).is_some_and(|(meetings, wait)| *wait < meetings)
         };
         visits.iter().all(|visit| ends.iter().filter(|at| at.0 == visit.block).all(|at| is_told(visit, at)))
+    }
+}
+
+/// `unordered_remote_write`: no two threads send to one element of a peer's memory in one phase of a barrier.
+///
+/// ```text
+/// peer.store_async(i % 16, x, &bar);                      // threads 0 and 16 both send to element 0
+/// ```
+pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, diags: &mut Diags) {
+    if !cfg.accesses.iter().any(|access| access.kind == AccessKind::AsyncWrite) {
+        return;
+    }
+    let receipts = receipts(function, cfg, control);
+    let mut reported = BTreeSet::new();
+    for (((owner, ..), shared, _), [first, second]) in &receipts.sent_twice {
+        if let Some(name) = cfg.name_of(function, *shared)
+            && reported.insert(second.0)
+        {
+            let at = |send: &Send| cfg.accesses[send.0.0].at;
+            let who = [first.1, second.1];
+            let other = (first.0 != second.0).then(|| at(first));
+            diags.push(messages::sent_twice((at(second), other), (&name.to_string(), *owner), who));
+        }
     }
 }
 
@@ -116,6 +166,8 @@ pub(super) fn receipts(function: &Function, cfg: &Cfg<'_>, control: &Control) ->
         lives: BTreeMap::new(),
         ends: BTreeMap::new(),
         visits: BTreeMap::new(),
+        sent: BTreeMap::new(),
+        sent_twice: Vec::new(),
         block: 0,
         waited: BTreeSet::new(),
         meetings: Some(0),
@@ -132,13 +184,23 @@ pub(super) fn receipts(function: &Function, cfg: &Cfg<'_>, control: &Control) ->
             }
         }
     }
-    let Log { lives, mut ends, visits, lost, .. } = log;
+    let Log { lives, mut ends, visits, lost, sent_twice, .. } = log;
     let life = |at: &BarrierAt| lives.get(at).filter(|life| !lost.contains(&at.1) && life.has_one_phase());
+    let unbalanced = |at: &BarrierAt| {
+        let life = lives.get(at).filter(|life| !lost.contains(&at.1) && life.counts == [life.arrivals])?;
+        let Life { expected, sent, .. } = *life;
+        let is_wrong = expected != sent && life.is_waited_for(threads);
+        is_wrong.then_some(Unbalanced { shared: at.1, block: at.0, expected, sent })
+    };
+    let unbalanced =
+        ends.iter().filter_map(|(access, ends)| Some((*access, ends.iter().find_map(unbalanced)?))).collect();
     ends.retain(|_, ends| ends.iter().all(|at| life(at).is_some()));
     let is_received = |at: &BarrierAt| life(at).is_some_and(|life| life.is_waited_for(threads));
     let received = ends.iter().filter(|(_, ends)| ends.iter().all(is_received)).map(|(access, _)| *access).collect();
+    let is_in_one_phase = |(element, _): &(Element, [Send; 2])| life(&element.0).is_some();
+    let sent_twice = sent_twice.into_iter().filter(is_in_one_phase).collect();
     let waited_after = lives.iter().filter_map(|(at, life)| Some((*at, life.waited_after?))).collect();
-    Receipts { received, ends, visits, waited_after }
+    Receipts { received, ends, visits, waited_after, sent_twice, unbalanced }
 }
 
 /// Whether another function or inline CUDA may use a barrier, or the text does not show which one is used.
@@ -195,6 +257,9 @@ struct Log<'a, 'f> {
     /// By access to a peer's memory, the barriers at which it ends.
     ends: BTreeMap<AccessId, BTreeSet<BarrierAt>>,
     visits: BTreeMap<AccessId, BTreeSet<Visit>>,
+    /// Who sends to each element first.
+    sent: BTreeMap<Element, Send>,
+    sent_twice: Vec<(Element, [Send; 2])>,
     /// The rank of the block of the thread that is followed.
     block: u64,
     /// The barriers at which this thread has waited for the first phase.
@@ -277,6 +342,7 @@ impl Log<'_, '_> {
             }
             PhaseAction::Copy => match self.sent(thread, steps) {
                 Some((access, owner, bytes)) if owner == at.0 => {
+                    self.sends(thread, at, (access, by));
                     // The bytes are counted by an access to the barrier, which comes right before.
                     for access in [access].into_iter().chain(self.access_to(&call.region, steps)) {
                         self.ends.entry(access).or_default().insert(at);
@@ -304,6 +370,27 @@ impl Log<'_, '_> {
         life.waited.insert(thread);
         life.waited_after = life.waited_after.into_iter().chain(self.meetings).min();
         self.waited.insert(at);
+    }
+
+    /// A thread sends to an element of the block of a barrier. No other phase of the barrier tells of that, so that a second thread that sends
+    /// there does so unordered with it.
+    fn sends(&mut self, thread: &Thread<'_, '_, '_>, at: BarrierAt, by: Send) {
+        let region = &self.cfg.accesses[by.0.0].region;
+        let index = |select: &Select| match *select {
+            Select::At(index) => thread.known(index).filter(|index| !index.is_given)?.natural(),
+            Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => None,
+        };
+        let indexes: Option<Vec<u64>> = region.path.iter().map(index).collect();
+        let (Some((_, shared)), Some(indexes), None, false) = (region.root.party(), indexes, region.via, region.part)
+        else {
+            return;
+        };
+        let element = (at, shared, indexes);
+        match self.sent.get(&element) {
+            Some(first) if first.1 != by.1 => self.sent_twice.push((element, [*first, by])),
+            Some(_) => {}
+            None => _ = self.sent.insert(element, by),
+        }
     }
 
     /// The thread comes to an access, now or not at all, if that is to its own memory.

@@ -1,7 +1,7 @@
 //! Tests of blocks that wait for what their peers send them, and so need no barrier of the cluster before they exit: each form with
 //! mistakes by which a block may be gone when something comes.
 
-use super::rules;
+use super::{faults, rules};
 
 const EXIT: &str = "exit_before_peers_done";
 
@@ -274,4 +274,68 @@ fn rows_and_large_clusters() {
     assert_eq!(kernel(8 * 512 * 4, &format!("bar.wait_parity(false); {read}")), [""; 0]);
     assert_eq!(kernel(8 * 512 * 4, &format!("if i < 256 {{ bar.wait_parity(false); {read} }}")), [EXIT]);
     assert!(!kernel(8 * 511 * 4, &format!("bar.wait_parity(false); {read}")).is_empty());
+}
+
+/// Two threads of one block, or of two, that send to the same element in one phase.
+#[test]
+fn elements_that_two_threads_send_to() {
+    let kernel = |row: &str, index: &str, end: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 4, block = 64)]
+            fn scatter(input: &[u32], out: &mut [u32], n: u32) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let (rank, i) = (cluster.block_rank(), block.thread_rank());
+                let inbox = shared_array::<[u32; 16], 4>();
+                let bar = shared_cluster_barrier();
+                bar.init_collective(&cluster, 1);
+                if i == 0 {{ bar.expect_tx(4 * 16 * 4); let _ = bar.arrive(); }}
+                let owner = i / 16;
+                let there = cluster.map_shared_rank(&inbox, owner);
+                there[{row}].store_async({index}, input[cluster.thread_rank()], &cluster.map_shared_rank(&bar, owner));
+                bar.wait_parity(false);
+                out[cluster.thread_rank()] = inbox[i / 16][i % 16];
+                {end}
+            }}"
+        ))
+    };
+    const UNORDERED: &str = "unordered_remote_write";
+    for end in ["", "cluster.sync();"] {
+        assert_eq!(kernel("rank", "i % 16", end), [""; 0]);
+        assert_eq!(kernel("rank", "15 - i % 16", end), [""; 0]);
+        // What the host passes may be different for each.
+        assert_eq!(kernel("rank", "input[i]", end), [""; 0]);
+        assert_eq!(kernel("rank", "(i + n) % 16", end), [""; 0]);
+        assert_eq!(kernel("rank", "i % 8", end), [UNORDERED]);
+        assert_eq!(kernel("rank % 2", "i % 16", end), [UNORDERED]);
+        assert_eq!(kernel("i % 4", "i % 16", end), [UNORDERED]);
+    }
+}
+
+/// Where the number of bytes alone is wrong, that is what the message says to mend: a barrier of the cluster would leave a wait that never ends.
+#[test]
+fn the_bytes_are_named() {
+    let fault = |bytes: u32, wait: &str| {
+        let all = faults(&format!(
+            "#[cluster_kernel(cluster = 2, block = 64)]
+            fn gather(input: &[u32], out: &mut [u32]) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let (rank, i) = (cluster.block_rank(), block.thread_rank());
+                let inbox = shared_array::<[u32; 64], 2>();
+                let bar = shared_cluster_barrier();
+                bar.init_collective(&cluster, 1);
+                if i == 0 {{ bar.expect_tx({bytes}); let _ = bar.arrive(); }}
+                let peer = cluster.map_shared_rank(&inbox, 1 - rank);
+                peer[rank].store_async(i, input[i], &cluster.map_shared_rank(&bar, 1 - rank));
+                {wait}
+                out[cluster.thread_rank()] = i;
+            }}"
+        ));
+        assert_eq!(all.len(), 1);
+        all[0].text().to_owned()
+    };
+    let wrong = fault(128, "bar.wait_parity(false);");
+    assert!(wrong.contains("expects 128 bytes in all, and 256 are sent there"), "{wrong}");
+    assert!(wrong.contains("help: let `bar` expect as many bytes"), "{wrong}");
+    let not_waited = fault(128, "");
+    assert!(!not_waited.contains("bytes in all"), "{not_waited}");
 }

@@ -30,7 +30,7 @@ impl Check<'_, '_> {
                     let guard = in_time(given_to, guard);
                     let diag = match open.relaxed {
                         Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
-                        None => messages::exit_before_peers_done(at, end),
+                        None => self.noting_bytes(id, messages::exit_before_peers_done(at, end)),
                     };
                     self.report(guard, diag);
                 }

@@ -2,7 +2,10 @@
 
 use super::Check;
 use super::access_site::AccessSite;
-use crate::check::receipts::{Receipts, receipts};
+use crate::check::cfg::AccessId;
+use crate::check::receipts::{Receipts, Unbalanced, receipts};
+use crate::diag::Diag;
+use crate::messages;
 use crate::model::Role;
 use phalanx_contract::protocol::Party;
 
@@ -10,6 +13,15 @@ impl Check<'_, '_> {
     /// The accesses to peers' memory whose owners wait for them.
     pub(super) fn receipts(&self) -> &Receipts {
         self.receipts.get_or_init(|| receipts(self.function, self.in_flight.cfg, self.values.control))
+    }
+
+    /// Notes that the block to which an access sends would wait for it, but for the number of bytes.
+    pub(super) fn noting_bytes(&self, access: AccessId, diag: Diag) -> Diag {
+        let unbalanced = self.receipts().unbalanced(access);
+        let named = unbalanced.and_then(|at| Some((at, self.in_flight.cfg.name_of(self.function, at.shared)?)));
+        let Some((Unbalanced { block, expected, sent, .. }, name)) = named else { return diag };
+        let at = self.in_flight.cfg.accesses[access.0].at;
+        messages::with_bytes_of_barrier(diag, at, (&name.to_string(), block), (expected, sent))
     }
 
     /// Whether one of two accesses is a peer's, and the other is the owner's, whose block has then waited for all that the peer's brings.

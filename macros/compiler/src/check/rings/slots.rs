@@ -263,7 +263,8 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
         _ => (&kernel.function.shared.get(array)?.0, length(kernel, array)?, None),
     };
     let (tiles, by_others) = tile_copies(kernel, array);
-    let rows = tile.is_some() || is_array(element) || tiles == Some(1);
+    // The only element of an array is a row, too.
+    let rows = tile.is_some() || is_array(element) || tiles == Some(1) || stages == 1;
     let is_of = |region: &Region| array_of(region) == Some(array);
     let peers =
         kernel.cfg.accesses.iter().filter(|access| access.kind == AccessKind::AsyncWrite && is_of(&access.region));
@@ -329,7 +330,10 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
     Some(match rows {
         true => {
             let of_one = || inner(element).and_then(|(inner, _)| kernel.constants.bytes(&inner)).unwrap_or(bytes);
-            let is_one = is_single(kernel, element) && !has_parts(kernel, array, 2);
+            let is_one = match is_array(element) {
+                true => is_single(kernel, element) && !has_parts(kernel, array, 2),
+                false => stages == 1 && !in_part && !has_parts(kernel, array, 1),
+            };
             Slot {
                 array,
                 stages,
