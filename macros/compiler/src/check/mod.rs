@@ -159,6 +159,13 @@ pub(crate) fn follow_threads(function: &Function, diags: &mut Diags) -> bool {
     traces::check(function, &cfg, &values, false, diags)
 }
 
+/// Reports the elements to which two threads of a function send.
+pub(crate) fn follow_sends(function: &Function, diags: &mut Diags) {
+    if let Ok(cfg) = build::build(function) {
+        receipts::check(function, &cfg, &Control::of(&cfg), diags);
+    }
+}
+
 /// Compares the accesses of owners and peers alone, and reports the faults of [`dsm`].
 pub(crate) fn compare_blocks(function: &Function, diags: &mut Diags) {
     let Ok(mut cfg) = build::build(function) else { return };

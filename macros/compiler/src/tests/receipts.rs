@@ -1,7 +1,7 @@
 //! Tests of blocks that wait for what their peers send them, and so need no barrier of the cluster before they exit: each form with
 //! mistakes by which a block may be gone when something comes.
 
-use super::{faults, rules};
+use super::{faults, rules, session};
 
 const EXIT: &str = "exit_before_peers_done";
 
@@ -338,4 +338,33 @@ fn the_bytes_are_named() {
     assert!(wrong.contains("help: let `bar` expect as many bytes"), "{wrong}");
     let not_waited = fault(128, "");
     assert!(!not_waited.contains("bytes in all"), "{not_waited}");
+}
+
+/// The same with constants of the file and in a function of it.
+#[test]
+fn elements_that_constants_name() {
+    let kernel = |index: &str| {
+        let file = format!(
+            "const N: u32 = 16;
+            #[cluster_kernel(cluster = 4, block = 64)]
+            fn scatter(input: &[u32], out: &mut [u32]) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let (rank, i) = (cluster.block_rank(), block.thread_rank());
+                let inbox = shared_array::<u32, 64>();
+                let bar = shared_cluster_barrier();
+                bar.init_collective(&cluster, 1);
+                if i == 0 {{ bar.expect_tx(4 * 16 * 4); let _ = bar.arrive(); }}
+                let owner = i / N;
+                let there = cluster.map_shared_rank(&inbox, owner);
+                there.store_async({index}, input[cluster.thread_rank()], &cluster.map_shared_rank(&bar, owner));
+                bar.wait_parity(false);
+                out[cluster.thread_rank()] = inbox[i];
+                cluster.sync();
+            }}"
+        );
+        session().check_file(&file).iter().map(|fault| fault.rule().to_string()).collect::<Vec<String>>()
+    };
+    assert_eq!(kernel("rank * N + i % N"), [""; 0]);
+    assert_eq!(kernel("rank * N + i % 8"), ["unordered_remote_write"]);
+    assert_eq!(kernel("rank / 2 * N + i % N"), ["unordered_remote_write"]);
 }
