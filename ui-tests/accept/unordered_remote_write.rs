@@ -170,6 +170,29 @@ fn counted_in_the_first(input: &[u32], out: &mut [u32]) {
     out[this_grid().thread_rank()] = bins[i];
 }
 
+/// Each block waits for what the one before it sends, and then sends: the read comes first in the text.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn chain(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let prefix = shared_array::<u32, 1>();
+    let ready = shared_cluster_barrier();
+    ready.init_collective(&cluster, 1);
+    let (rank, i) = (cluster.block_rank(), this_thread_block().thread_rank());
+    if i == 0 {
+        if rank > 0 {
+            ready.expect_tx(4);
+        }
+        let _ = ready.arrive();
+    }
+    ready.wait_parity(false);
+    let before = if rank > 0 { prefix[0] } else { 0 };
+    if i == 63 && rank < 3 {
+        let next = cluster.map_shared_rank(&ready, rank + 1);
+        cluster.map_shared_rank(&prefix, rank + 1).store_async(0, before + input[rank], &next);
+    }
+    out[this_grid().thread_rank()] = before;
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<inbox>,
     phalanx::Program::of::<histogram>,
@@ -182,4 +205,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<atomic_on_both_sides>,
     phalanx::Program::of::<spread_by_thread>,
     phalanx::Program::of::<counted_in_the_first>,
+    phalanx::Program::of::<chain>,
 ];

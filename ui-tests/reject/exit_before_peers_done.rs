@@ -93,3 +93,21 @@ fn writes(flags: &[u32]) {
 }
 
 fn main() {}
+
+/// The block waits for what its peer sends, but for half as many bytes.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn other_bytes(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let inbox = shared_array::<u32, 64>();
+    let ready = shared_cluster_barrier();
+    ready.init_collective(&cluster, 1);
+    let i = this_thread_block().thread_rank();
+    if i == 0 {
+        ready.expect_tx(64 * 2);
+        let _ = ready.arrive();
+    }
+    let other = 1 - cluster.block_rank();
+    cluster.map_shared_rank(&inbox, other).store_async(i, input[i], &cluster.map_shared_rank(&ready, other));
+    ready.wait_parity(false);
+    out[this_grid().thread_rank()] = inbox[i];
+}

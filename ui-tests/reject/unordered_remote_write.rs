@@ -173,3 +173,71 @@ fn read_by_another(out: &mut [u32]) {
     }
     cluster.sync();
 }
+
+/// A block reads what the one before it sends before it waits.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn read_before_the_wait(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let prefix = shared_array::<u32, 1>();
+    let ready = shared_cluster_barrier();
+    ready.init_collective(&cluster, 1);
+    let (rank, i) = (cluster.block_rank(), this_thread_block().thread_rank());
+    if i == 0 {
+        if rank > 0 {
+            ready.expect_tx(4);
+        }
+        let _ = ready.arrive();
+    }
+    let before = if rank > 0 { prefix[0] } else { 0 };
+    ready.wait_parity(false);
+    if i == 63 && rank < 3 {
+        let next = cluster.map_shared_rank(&ready, rank + 1);
+        cluster.map_shared_rank(&prefix, rank + 1).store_async(0, before + input[rank], &next);
+    }
+    out[this_grid().thread_rank()] = before;
+}
+
+/// Two threads of a block send to one element: nothing tells the one that the other's number has come.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn sent_by_two_threads(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let inbox = shared_array::<u32, 64>();
+    let ready = shared_cluster_barrier();
+    ready.init_collective(&cluster, 1);
+    let i = this_thread_block().thread_rank();
+    if i == 0 {
+        ready.expect_tx(64 * 4);
+        let _ = ready.arrive();
+    }
+    let other = 1 - cluster.block_rank();
+    cluster.map_shared_rank(&inbox, other).store_async(i % 32, input[i], &cluster.map_shared_rank(&ready, other));
+    ready.wait_parity(false);
+    out[this_grid().thread_rank()] = inbox[i % 32];
+}
+
+/// So do two blocks, at two places.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn sent_by_two_blocks(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let inbox = shared_array::<u32, 64>();
+    let ready = shared_cluster_barrier();
+    ready.init_collective(&cluster, 1);
+    let (rank, i) = (cluster.block_rank(), this_thread_block().thread_rank());
+    if i == 0 {
+        if rank == 0 {
+            ready.expect_tx(2 * 32 * 4);
+        }
+        let _ = ready.arrive();
+    }
+    let (first, first_ready) = (cluster.map_shared_rank(&inbox, 0), cluster.map_shared_rank(&ready, 0));
+    if rank == 1 && i < 32 {
+        first.store_async(i, input[i], &first_ready);
+    }
+    if rank == 2 && i < 32 {
+        first.store_async(31 - i, input[i], &first_ready);
+    }
+    ready.wait_parity(false);
+    if rank == 0 {
+        out[i] = inbox[i % 32];
+    }
+}

@@ -160,6 +160,13 @@ pub(crate) fn follow_threads(function: &Function, diags: &mut Diags) -> bool {
     traces::check(function, &cfg, &values, false, diags)
 }
 
+/// Reports the elements to which two threads of a function send.
+pub(crate) fn follow_sends(function: &Function, diags: &mut Diags) {
+    if let Ok(cfg) = build::build(function) {
+        receipts::check(function, &cfg, &Control::of(&cfg), diags);
+    }
+}
+
 /// Compares the accesses of owners and peers alone, and reports the faults of [`dsm`].
 pub(crate) fn compare_blocks(function: &Function, diags: &mut Diags) {
     let Ok(mut cfg) = build::build(function) else { return };
@@ -251,6 +258,9 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     // What the other checks have found may be the cause.
     if diags.is_right_but_for(|rule, at| function.waives_at(rule, at)) {
         traces::check(function, &cfg, &values, rings.are_open(), diags);
+    }
+    if diags.is_right_but_for(|_, _| false) {
+        receipts::check(function, &cfg, &control, diags);
     }
     let left_to_rustc = LeftToRustc {
         pending: &mut pending,

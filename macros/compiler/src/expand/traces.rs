@@ -32,7 +32,8 @@ fn is_of_threads(function: &Function, fault: &Diag) -> bool {
         found.any(|rule, at| (rule, position(at)) == (fault.rule, position(fault.at)))
     };
     fault.rule == Rule::UnorderedRemoteWrite
-        && finds(&|found| _ = check::follow_threads(function, found))
+        && (finds(&|found| _ = check::follow_threads(function, found))
+            || finds(&|found| check::follow_sends(function, found)))
         && !finds(&|found| check::compare_blocks(function, found))
 }
 

@@ -46,6 +46,21 @@ pub(crate) fn exit_before_peers_done(at: SpanRange, end: SpanRange) -> Diag {
     .help("let all threads execute `cluster.sync()` after the last access, before they exit")
 }
 
+/// The block that gets what is sent waits for it, but for another number of bytes.
+pub(crate) fn with_bytes_of_barrier(
+    fault: Diag,
+    at: SpanRange,
+    (name, block): (&str, u64),
+    (expected, sent): (u64, u64),
+) -> Diag {
+    let says = format!(
+        "the block waits at `{name}` for what is sent, but in block {block} that expects {expected} bytes in all, and {sent} are sent there"
+    );
+    fault.note(at, says).help(format!(
+        "let `{name}` expect as many bytes as are sent there: who waits for all of them needs no barrier of the cluster"
+    ))
+}
+
 pub(crate) fn call_before_exit(at: SpanRange, end: SpanRange) -> Diag {
     Diag::new(
         Rule::ExitBeforePeersDone,
@@ -167,6 +182,26 @@ pub(crate) fn same_element_written(at: SpanRange, name: &str) -> Diag {
         format!("all blocks of the cluster write this element of one block's {name}, and these writes are unordered"),
     )
     .help("let one block write it (`if cluster.block_rank() == 0`), give each block an element of its own, or use an atomic")
+}
+
+/// Two threads, each by the rank of its block and its own, send to the same element of a block's memory; `other` is where the first one does, if
+/// that is elsewhere.
+pub(crate) fn sent_twice(
+    (at, other): (SpanRange, Option<SpanRange>),
+    (name, owner): (&str, u64),
+    [first, second]: [(u64, u64); 2],
+) -> Diag {
+    let who = match first.0 == second.0 {
+        true => format!("threads {} and {} of block {}", first.1, second.1, first.0),
+        false => format!("thread {} of block {} and thread {} of block {}", first.1, first.0, second.1, second.0),
+    };
+    let says = format!("{who} send to the same element of `{name}` of block {owner}, and nothing orders the two");
+    let diag = Diag::new(Rule::UnorderedRemoteWrite, at, says);
+    let diag = match other {
+        Some(other) => diag.note(other, "the first of them does so here"),
+        None => diag,
+    };
+    diag.help("give each thread an element of its own, or let one thread send it")
 }
 
 /// `first` says whether the earlier access is a peer's, and whether it reads.

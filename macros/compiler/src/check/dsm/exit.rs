@@ -8,19 +8,12 @@ use super::in_flight::State;
 use super::protocol::{Effect, Guard, Predicate};
 use super::questions::About;
 use super::record::RecordKey;
-use crate::check::cfg::{Access, AccessId, Call, CallId};
-use crate::check::receipts::receipts;
+use crate::check::cfg::{Access, Call, CallId};
 use crate::messages;
 use crate::model::Role;
 use crate::span::SpanRange;
 
 impl Check<'_, '_> {
-    /// Whether the block whose memory an access is to waits for it before it exits.
-    fn is_received(&self, access: AccessId) -> bool {
-        let received = || receipts(self.function, self.in_flight.cfg, self.values.control);
-        self.received.get_or_init(received).contains(&access)
-    }
-
     /// `exit_before_peers_done`: no block exits while a peer may access its memory. A device function leaves that to its callers.
     ///
     /// ```text
@@ -31,13 +24,13 @@ impl Check<'_, '_> {
         for (key, open) in state.open.iter() {
             let guard = Guard::unless(&open.calls_since, Behavior::MAY_NOT_ARRIVE);
             match (*key, self.function.role) {
-                (RecordKey::Access(id), Role::Kernel) if self.is_received(id) => {}
+                (RecordKey::Access(id), Role::Kernel) if self.receipts().has(id) => {}
                 (RecordKey::Access(id), Role::Kernel) => {
                     let Access { at, given_to, .. } = self.in_flight.cfg.accesses[id.0];
                     let guard = in_time(given_to, guard);
                     let diag = match open.relaxed {
                         Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
-                        None => messages::exit_before_peers_done(at, end),
+                        None => self.noting_bytes(id, messages::exit_before_peers_done(at, end)),
                     };
                     self.report(guard, diag);
                 }

@@ -31,6 +31,7 @@ pub(crate) mod overlap;
 pub(crate) mod protocol;
 mod questions;
 pub(crate) mod ranks;
+mod received;
 mod record;
 mod rows;
 mod same_element;
@@ -54,6 +55,7 @@ use super::cfg::{
 use super::completion::Completions;
 use super::engine;
 use super::liveness::Live;
+use super::receipts::Receipts;
 use super::tokens::Tokens;
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
@@ -145,7 +147,7 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
         questions: Questions::default(),
         names_memory_of_others: names_memory_of_others(cfg),
         protocol: Protocol { rows, ..Protocol::default() },
-        received: OnceCell::new(),
+        receipts: OnceCell::new(),
         values,
         has_conflicts: false,
     };
@@ -220,7 +222,7 @@ struct Check<'a, 'f> {
     names_memory_of_others: bool,
     protocol: Protocol,
     /// The accesses to peers' memory whose owners wait for them, once they are asked for.
-    received: OnceCell<BTreeSet<AccessId>>,
+    receipts: OnceCell<Receipts>,
     /// Some accesses are taken to conflict because nothing shows that they are disjoint.
     has_conflicts: bool,
 }
@@ -409,7 +411,9 @@ impl Check<'_, '_> {
                 if conflict.race == Race::UnorderedWrite && constants.is_empty() && record.path.is_halo_pair(path) {
                     continue;
                 }
-                if let Some(mut guard) = guard_of(&other, site, &conflict, record) {
+                if let Some(mut guard) = guard_of(&other, site, &conflict, record)
+                    && !self.is_received_before(&other, site)
+                {
                     let rows = rows.get_or_insert_with(|| self.row_predicates((&other, &record.path), (site, path)));
                     guard.when.extend(&*rows);
                     guard.constants.extend(constants.iter().cloned());

@@ -20,7 +20,7 @@ mod calls;
 mod certain;
 mod classes;
 mod compared;
-mod constants;
+pub(super) mod constants;
 mod copies;
 mod counters;
 mod decision;

@@ -266,7 +266,8 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
     };
     let (tiles, by_others) = tile_copies(kernel, array);
     let of_rows = is_array(element) && (in_parts.is_some() || !is_copied_as_a_tile(kernel, array));
-    let rows = tile.is_some() || of_rows || tiles == Some(1);
+    // The only element of an array is a row, too.
+    let rows = tile.is_some() || of_rows || tiles == Some(1) || stages == 1;
     let is_of = |region: &Region| array_of(region) == Some(array);
     let peers =
         kernel.cfg.accesses.iter().filter(|access| access.kind == AccessKind::AsyncWrite && is_of(&access.region));
@@ -332,7 +333,10 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
     Some(match rows {
         true => {
             let of_one = || inner(element).and_then(|(inner, _)| kernel.constants.bytes(&inner)).unwrap_or(bytes);
-            let is_one = is_single(kernel, element) && !has_parts(kernel, array, 2);
+            let is_one = match is_array(element) {
+                true => is_single(kernel, element) && !has_parts(kernel, array, 2),
+                false => stages == 1 && !in_part && !has_parts(kernel, array, 1),
+            };
             Slot {
                 array,
                 stages,

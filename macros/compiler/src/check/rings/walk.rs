@@ -294,6 +294,9 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 return Ok(Next::Goes(goes_on));
             }
         }
+        // Where the block's rank alone decides, the blocks that take the other arm do not access what is on this one.
+        let by_rank = matches!(&value, Value::Expr(on) if !on.has_counters());
+        let follows_accesses = follows_accesses || by_rank && self.accesses_slots(block);
         if !(follows_accesses && matches!(value, Value::Expr(_)))
             && let Some(next) = self.skip(block)?
         {

@@ -6,6 +6,7 @@
 // An access that is made only if a condition holds is tested by `when(i > 0, within(a, i - 1))`.
 #pragma once
 #include <phalanx/array.cuh>
+#include <phalanx/memory.cuh>
 
 namespace phalanx {
 namespace detail {
@@ -181,28 +182,69 @@ __device__ __forceinline__ constexpr detail::order_check ordered(Low low, High h
 // Whether accesses are within bounds, where that only decides what is done.
 __device__ __forceinline__ constexpr bool holds(detail::check auto checks) { return checks.holds; }
 
+namespace detail {
+
+// Whether memory is global. The compiler knows the length of no other, and a test of it is none that it decides.
+template <class Memory>
+inline constexpr bool is_global = false;
+template <class T>
+inline constexpr bool is_global<readonly_slice<T>> = true;
+template <class T>
+inline constexpr bool is_global<slice<T>> = true;
+template <class T>
+inline constexpr bool is_global<slice_mut<T>> = true;
+
+// How much longer than a power of two an array is with its border.
+inline constexpr unsigned widest_border = 4;
+
+// Whether an index is less than a length. The compiler knows which bits of a number may be set, and so that a rank is less than a power of
+// two, but not that the next one is less than that and 1. So the index is also compared less what the length may have above the power of
+// two, if the compiler decides that.
+template <class Word>
+__device__ __forceinline__ constexpr bool is_below(Word index, Word length) {
+    const auto power = static_cast<Word>(1ull << (63 - __clzll(static_cast<long long>(length | 1))));
+    bool below = false;
+#pragma unroll
+    for (unsigned border = 0; border <= widest_border; ++border) {
+        below |= power + border <= length && index - border < power;
+    }
+    return PHALANX_IS_CONSTANT(below) && below || index < length;
+}
+
+// The same for an index of this memory.
+template <class Memory, class Word>
+__device__ __forceinline__ constexpr bool is_below_length(Word index, Word length) {
+    if constexpr (is_global<Memory>) {
+        return index < length;
+    }
+    return is_below(index, length);
+}
+
+} // namespace detail
+
 // Whether `memory[i]` is within bounds. The site of its failure is that of this call.
 template <class Memory>
 __device__ __forceinline__ constexpr detail::bounds_check<unsigned long long> within(const Memory& memory, detail::index i, PHALANX_SITE) {
     const unsigned long long length = memory.len().value;
-    return {i.value < length, site, i.tag, i.value, length};
+    return {detail::is_below_length<Memory>(i.value, length), site, i.tag, i.value, length};
 }
 template <class Memory, class Raw>
     requires(detail::raw_integer<Raw> && !detail::signed_integer<Raw> && sizeof(Raw) == 4)
 __device__ __forceinline__ constexpr detail::bounds_check<unsigned> within(const Memory& memory, integer<Raw> i, PHALANX_SITE) {
 #ifdef PHALANX_SHORT_SLICES
-    const auto length = static_cast<unsigned>(memory.len().value);
+    using word = unsigned;
 #else
-    const unsigned long long length = memory.len().value;
+    using word = unsigned long long;
 #endif
-    return {i.value < length, site, detail::unsigned_value, i.value, length};
+    const auto length = static_cast<word>(memory.len().value);
+    return {detail::is_below_length<Memory>(static_cast<word>(i.value), length), site, detail::unsigned_value, i.value, length};
 }
 
 // Whether `row[i]` is within bounds, where a row is an array that is an element of memory.
 template <class Row>
 __device__ __forceinline__ constexpr detail::bounds_check<unsigned long long> within_row(detail::index i, PHALANX_SITE) {
     constexpr unsigned long long length = detail::array_length<Row>::value;
-    return {i.value < length, site, i.tag, i.value, length};
+    return {detail::is_below(i.value, length), site, i.tag, i.value, length};
 }
 
 } // namespace phalanx

@@ -1,0 +1,35 @@
+//! What peers send to a block that waits for it: the order that such a wait makes, beside that of the cluster's barriers.
+
+use super::Check;
+use super::access_site::AccessSite;
+use crate::check::cfg::AccessId;
+use crate::check::receipts::{Receipts, Unbalanced, receipts};
+use crate::diag::Diag;
+use crate::messages;
+use crate::model::Role;
+use phalanx_contract::protocol::Party;
+
+impl Check<'_, '_> {
+    /// The accesses to peers' memory whose owners wait for them.
+    pub(super) fn receipts(&self) -> &Receipts {
+        self.receipts.get_or_init(|| receipts(self.function, self.in_flight.cfg, self.values.control))
+    }
+
+    /// Notes that the block to which an access sends would wait for it, but for the number of bytes.
+    pub(super) fn noting_bytes(&self, access: AccessId, diag: Diag) -> Diag {
+        let unbalanced = self.receipts().unbalanced(access);
+        let named = unbalanced.and_then(|at| Some((at, self.in_flight.cfg.name_of(self.function, at.shared)?)));
+        let Some((Unbalanced { block, expected, sent, .. }, name)) = named else { return diag };
+        let at = self.in_flight.cfg.accesses[access.0].at;
+        messages::with_bytes_of_barrier(diag, at, (&name.to_string(), block), (expected, sent))
+    }
+
+    /// Whether one of two accesses is a peer's, and the other is the owner's, whose block has then waited for all that the peer's brings.
+    pub(super) fn is_received_before(&self, one: &AccessSite, other: &AccessSite) -> bool {
+        let (owner, peer) = if one.party == Party::Owner { (one, other) } else { (other, one) };
+        let is_by_kernel = self.function.role == Role::Kernel && owner.given_to.is_none();
+        peer.number
+            .zip(owner.number)
+            .is_some_and(|(write, access)| is_by_kernel && self.receipts().orders(write, access))
+    }
+}
