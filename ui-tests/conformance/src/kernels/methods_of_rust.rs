@@ -112,11 +112,17 @@ twins! {
     fn of_references(x: i32, y: i32) -> i32 {
         let (a, b) = ([x, 2, y, 4], [y, 2, x, 4]);
         let all = a.iter().zip(&b).all(|(p, q)| p == q);
-        let less = a.iter().zip(b.iter()).filter(|(p, q)| p < q).count();
+        let less = a.iter().zip(b.iter()).any(|(p, q)| p < q);
         let pairs = [(x, 1.5), (y, 2.5)];
-        let same = pairs.iter().zip(&[(3, 1.5), (3, 2.5)]).filter(|(p, q)| p == q).count();
+        let same = pairs.iter().zip(&[(3, 1.5), (3, 2.5)]).position(|(p, q)| p == q).unwrap_or(7);
         let (first, last) = (&a[0], &a[2]);
-        (all as i32) * 100 + less as i32 * 10 + same as i32 + (first >= last) as i32 * 1000 + (&x != &y) as i32 * 10_000
+        let mut most = 0;
+        for (p, q) in a.iter().zip(&b) {
+            if p != q && p >= last {
+                most += 1;
+            }
+        }
+        (all as i32) * 100 + less as i32 * 10 + same as i32 + (first >= last) as i32 * 1000 + most * 10_000
     }
     fn of_a_user(x: i32, y: i32) -> i32 {
         let steps = [Step { by: x }, Step { by: y }, Step { by: 3 }];
