@@ -120,14 +120,13 @@ pub enum Fragment {
         /// The text.
         text: &'static [Fragment],
     },
-    /// Joins the arguments of a call to what the caller does with the `Option`: `, ` if the callee is [`Template::continued`] and none of
-    /// the functions that are called inside has anything that threads do together, and `).then(` if not.
+    /// Joins a call to what its caller does with the `Option`: `, ` if the callee is [`Template::continued`], or else `).then(`.
     Then {
         /// The slot of the callee.
         callee: u16,
         /// Whether the callee has other arguments.
         has_arguments: bool,
-        /// The slots of the functions that are called in what the caller does.
+        /// The slots of the functions that the caller calls there. It does so behind the call if threads do something together in one.
         inside: &'static [u16],
     },
     /// The name in the signature under which this function itself is printed.

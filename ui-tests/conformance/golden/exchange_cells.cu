@@ -31,7 +31,7 @@ static_assert(PHALANX_OFFSET_OF(Cell, heat) == 0);
 static_assert(PHALANX_OFFSET_OF(Cell, phase) == 4);
 static_assert(PHALANX_OFFSET_OF(Cell, _padding) == 5);
 
-__constant__ const local_array<local_array<f32, 2>, 4> KEPT{{{{0.9f, 0.8f}}, {{0.0f, 0.0f}}, {{0.75f, 0.5f}}, {{0.5f, 0.25f}}}};
+__device__ const local_array<local_array<f32, 2>, 4> KEPT{{{{0.9f, 0.8f}}, {{0.0f, 0.0f}}, {{0.75f, 0.5f}}, {{0.5f, 0.25f}}}};
 
 __constant__ const Cell COLD{.heat = 0.0f, .phase = Phase::Solid, ._padding = {{0, 0, 0}}};
 

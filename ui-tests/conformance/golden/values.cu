@@ -24,7 +24,7 @@ static_assert(PHALANX_OFFSET_OF(Point, x) == 0);
 static_assert(PHALANX_OFFSET_OF(Point, y) == 4);
 static_assert(PHALANX_OFFSET_OF(Point, kind) == 8);
 
-__constant__ const local_array<Point, 2> POINTS{{{.x = 0.25f, .y = -1.5f, .kind = Kind::Far}, {.x = f32::from_bits(0x7fc00000u), .y = 3.0f, .kind = Kind::Near}}};
+__device__ const local_array<Point, 2> POINTS{{{.x = 0.25f, .y = -1.5f, .kind = Kind::Far}, {.x = f32::from_bits(0x7fc00000u), .y = 3.0f, .kind = Kind::Near}}};
 
 __constant__ const local_array<f32, 8> TABLE{{0.5f, f32::from_bits(0x80000000u), f32::from_bits(0x7f800000u), 1.1754944e-38f, 1e-45f, 3.4028235e38f, 0.1f, -7.25f}};
 

@@ -411,12 +411,12 @@ impl<'f> Checked<'f> {
         &self.whole_warps
     }
 
-    /// The fences of the function's barriers of the cluster, and its effects on memory.
     /// The constants of which the threads of a warp may read different elements at once.
     pub(crate) fn scattered(&self) -> &BTreeSet<ValueId> {
         &self.scattered
     }
 
+    /// The fences of the function's barriers of the cluster, and its effects on memory.
     pub(crate) fn fences(&self) -> &Fences<'f> {
         &self.fences
     }
