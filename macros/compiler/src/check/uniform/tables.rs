@@ -28,9 +28,8 @@ pub(crate) fn scattered(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, 
 
 /// Returns the constant of which an expression is a part.
 fn table(expr: &Expr) -> Option<ValueId> {
-    match &expr.kind {
-        ExprKind::Constant(table) => Some(*table),
-        ExprKind::Index { base, .. } | ExprKind::Field { base, .. } => table(base),
-        _ => None,
+    if let ExprKind::Index { base, .. } | ExprKind::Field { base, .. } = &expr.kind {
+        return table(base);
     }
+    if let ExprKind::Constant(table) = expr.kind { Some(table) } else { None }
 }
