@@ -6,7 +6,7 @@
 //! `init`, as many arrivals as it counts, as many bytes as are sent, and waits for its first phase. Phases that a loop counts are none
 //! of this analysis (`rings` has them), and a copy from shared memory is none either: it reads the sender's memory.
 //!
-//! What a block does to its memory after it has waited comes after all that peers send there (`Receipts::orders`), whatever the text's order.
+//! After a block has waited, all that it does to its memory comes after what peers send there (`Receipts::orders`), whatever the text's order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,10 +67,10 @@ struct Visit {
     meetings: Option<usize>,
 }
 
-/// What is known of the writes of `store_async`, and of the accesses that count their bytes at barriers.
+/// The result: facts of the writes of `store_async`, and of the accesses that count their bytes at barriers.
 #[derive(Debug, Default)]
 pub(super) struct Receipts {
-    /// Those to memory whose owners wait for them before they exit.
+    /// The accesses to memory whose owners wait for them before they exit.
     received: BTreeSet<AccessId>,
     /// By write, the barriers at which its bytes are counted, of which nothing is left when they are waited for.
     ends: BTreeMap<AccessId, BTreeSet<BarrierAt>>,
@@ -145,7 +145,7 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, diags
     }
 }
 
-/// What all threads of a cluster do to the barriers on which `store_async` completes.
+/// Follows all threads of a cluster, and returns what they do to the barriers on which `store_async` completes.
 pub(super) fn receipts(function: &Function, cfg: &Cfg<'_>, control: &Control) -> Receipts {
     let is_remote = |region: &Region| matches!(region.root, Root::Remote(_));
     let comes_from_peers =
@@ -257,7 +257,7 @@ struct Log<'a, 'f> {
     /// By access to a peer's memory, the barriers at which it ends.
     ends: BTreeMap<AccessId, BTreeSet<BarrierAt>>,
     visits: BTreeMap<AccessId, BTreeSet<Visit>>,
-    /// Who sends to each element first.
+    /// The first thread that sends to each element.
     sent: BTreeMap<Element, Send>,
     sent_twice: Vec<(Element, [Send; 2])>,
     /// The rank of the block of the thread that is followed.

@@ -1,4 +1,5 @@
-//! What peers send to a block that waits for it: the order that such a wait makes, beside that of the cluster's barriers.
+//! Asks whether a block has waited for all that peers send before it accesses its memory (`receipts`), which orders the two without a barrier
+//! of the cluster.
 
 use super::Check;
 use super::access_site::AccessSite;

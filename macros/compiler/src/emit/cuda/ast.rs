@@ -32,7 +32,7 @@ pub(crate) enum Fragment {
         callees: Vec<SlotId>,
         text: Vec<Fragment>,
     },
-    /// What joins the arguments of a call to what the caller does with an `Option`: `, ` if the function at the slot takes it, and none
+    /// The text between the arguments of a call and what the caller does with the `Option`: `, ` if the function at the slot takes it, and none
     /// of those inside has anything that threads do together, or else `).then(`.
     Then {
         callee: SlotId,

@@ -184,7 +184,7 @@ __device__ __forceinline__ constexpr bool holds(detail::check auto checks) { ret
 
 namespace detail {
 
-// Whether memory is global. The compiler knows the length of no other, and a test of it is none that it decides.
+// Whether memory is global, whose length the compiler never knows, so that it decides no test of it.
 template <class Memory>
 inline constexpr bool is_global = false;
 template <class T>

@@ -71,7 +71,7 @@ impl Lower<'_> {
     }
 }
 
-/// What statements have inside that may be a closure's.
+/// The facts that decide whether statements may become a closure.
 #[derive(Default)]
 struct Inside {
     /// The functions that they call.
