@@ -216,7 +216,7 @@ impl Program {
             entry: entry.clone(),
             source: head + &text.out,
             options: kernel.definition.options,
-            static_shared_bytes: shared.bytes,
+            static_shared_bytes: shared.bytes + names.constants.copied_bytes,
             local_memory,
             placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
             prints: headers.contains("print.cuh"),
@@ -264,7 +264,9 @@ impl Names {
             *name = namer.name(&function.definition);
         }
         types.choose_names(&mut namer);
-        let constants = Constants::of(definitions(), &types, &mut namer);
+        let has_dynamic = definitions().any(|definition| definition.options.dynamic_shared);
+        let declared = definitions().flat_map(|definition| &definition.shared).map(|array| array.size).sum();
+        let constants = Constants::of(definitions(), &types, &mut namer, (!has_dynamic).then_some(declared));
         Names { functions: names, types, constants }
     }
 }
@@ -387,6 +389,7 @@ impl Text {
                 if filling.has_block_barrier {
                     self.push("    detail::init_block_barrier();\n");
                 }
+                self.push(&names.constants.copies());
                 if has_wide || filling.needs_alignment && !known.is_empty() {
                     self.push(&format!("    assume_arguments({known});\n"));
                 }

@@ -464,6 +464,14 @@ impl Expr {
         integer(digits).and_then(|number| u64::try_from(number).ok())
     }
 
+    /// Returns the value of an integer literal, which may have a minus before it.
+    pub(crate) fn signed_integer(&self) -> Option<i64> {
+        match &self.kind {
+            ExprKind::Unary(UnaryOp::Neg, literal) => i64::try_from(literal.integer()?).ok()?.checked_neg(),
+            _ => i64::try_from(self.integer()?).ok(),
+        }
+    }
+
     /// Returns the slot for the type of the value of an `if`, a `match`, a `loop` or a labelled block.
     pub(crate) fn value_slot(&self) -> Option<SlotId> {
         match &self.kind {

@@ -17,8 +17,9 @@ pub(crate) struct Range {
 impl Range {
     /// Returns the number of iterations, at most: a step skips some. `None` if the text does not give it.
     pub(crate) fn count(&self) -> Option<u64> {
-        let (start, end) = self.start.integer().zip(self.end.integer())?;
-        Some(end.saturating_sub(start).saturating_add(u64::from(self.inclusive)))
+        let (start, end) = self.start.signed_integer().zip(self.end.signed_integer())?;
+        let count = end.checked_sub(start)?.checked_add(i64::from(self.inclusive))?;
+        Some(count.max(0) as u64)
     }
 
     /// Whether the text shows that the range yields at least one number.

@@ -42,6 +42,7 @@ use control::Control;
 use explain::Explain;
 use level::Level;
 use summary::{Need, Summary};
+pub(crate) use tables::Scattered;
 pub(super) use tables::scattered;
 use values::Values;
 

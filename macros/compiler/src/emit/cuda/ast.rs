@@ -132,6 +132,12 @@ impl CuExpr {
         CuExpr::Call { callee: vec![callee.into()], arguments, site: None }
     }
 
+    /// Whether it is a literal without a type.
+    pub(crate) fn is_number(&self) -> bool {
+        let CuExpr::Atom(fragments) = self else { return false };
+        matches!(&fragments[..], [Fragment::Text(text)] if text.starts_with(|c: char| c.is_ascii_digit()))
+    }
+
     /// Returns `self.name`, of a copy of `self`.
     pub(crate) fn field(&self, name: String) -> CuExpr {
         CuExpr::Member(Box::new(self.clone()), name)

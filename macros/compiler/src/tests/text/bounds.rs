@@ -4,7 +4,7 @@ use super::{check, text};
 
 /// Returns the test before the first loop of a body, and the statements of the loop without checks.
 #[track_caller]
-fn tested(signature: &str, body: &str) -> (String, Vec<String>) {
+pub(super) fn tested(signature: &str, body: &str) -> (String, Vec<String>) {
     let text = text(&format!("#[device] fn subject({signature}) {{ {body} }}"), |_| None).replace("<digits1>", "4");
     let mut lines = text.lines().map(str::trim);
     let condition =

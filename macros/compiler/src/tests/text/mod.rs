@@ -4,6 +4,7 @@
 
 mod atoms;
 mod bounds;
+mod boxes;
 mod constant_loops;
 mod continuations;
 mod control;

@@ -79,4 +79,33 @@ __device__ __forceinline__ constexpr detail::interval<Raw> spread_by(detail::int
     return base + detail::interval<Raw>(low, high, steps, ceiling, known, false, natural);
 }
 
+namespace detail {
+
+template <class Raw>
+__device__ __forceinline__ constexpr interval<Raw> values_from(integer<Raw> value) {
+    return value;
+}
+template <class Raw>
+__device__ __forceinline__ constexpr interval<Raw> values_from(interval<Raw> values) {
+    return values;
+}
+
+// The limits are compared as signed words.
+template <class Raw>
+__device__ __forceinline__ constexpr interval<Raw> joined(interval<Raw> a, interval<Raw> b) {
+    constexpr unsigned long long most = ~0ull >> 1;
+    return {a.low < b.low ? a.low : b.low, a.high < b.high ? b.high : a.high, 1, a.ceiling < b.ceiling ? b.ceiling : a.ceiling,
+            a.known && b.known && a.ceiling <= most && b.ceiling <= most, a.none && b.none, a.natural && b.natural, a.plain && b.plain};
+}
+
+} // namespace detail
+
+// All of these values, and those between them.
+template <class First, class... Others>
+__device__ __forceinline__ constexpr auto hull(First first, Others... others) {
+    auto all = detail::values_from(first);
+    ((all = detail::joined(all, detail::values_from(others))), ...);
+    return all;
+}
+
 } // namespace phalanx

@@ -1,13 +1,27 @@
 //! The values of an index that a closure computes, as `now[at(x - r, y, z)]` in a loop over `r`: those of the closure's body, at the
 //! values of its arguments.
 
+use super::Lower;
+use super::access::Region;
 use super::intervals::{Value, Values};
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::facts::Effect;
+use crate::model::ty::ValueType;
+
+/// The parameters of a closure, and the expression that is its result.
+type Computed<'f> = (&'f [(LocalId, Option<ValueType>)], &'f Expr);
+
+impl<'f> Lower<'f> {
+    /// Returns what a closure computes, if it does nothing else: it reads no variable that is ever assigned.
+    pub(super) fn computed_by(&self, closure: LocalId) -> Option<Computed<'f>> {
+        let called = self.closures.get(&closure).filter(|called| called.effect == Effect::Pure)?;
+        Some((called.params, result(called.body)?))
+    }
+}
 
 impl Values<'_, '_, '_> {
-    /// Returns the values of the call of a closure that only computes: it reads no variable that is ever assigned.
+    /// Returns the values of the call of a closure that only computes.
     pub(super) fn called(
         &mut self,
         closure: LocalId,
@@ -15,8 +29,7 @@ impl Values<'_, '_, '_> {
         statement: usize,
         left: &mut usize,
     ) -> Option<Value> {
-        let called = self.lower.closures.get(&closure).filter(|called| called.effect == Effect::Pure)?;
-        let (params, result) = (called.params, result(called.body)?);
+        let (params, result) = self.lower.computed_by(closure).filter(|_| self.keeps(closure))?;
         let mut values = Vec::new();
         for ((param, _), argument) in params.iter().zip(arguments) {
             values.push((*param, self.interval(argument, statement, left)?));

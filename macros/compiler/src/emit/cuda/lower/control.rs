@@ -214,6 +214,7 @@ impl Lower<'_> {
         let Some(Hoisted {
             test,
             accesses,
+            widened,
             form,
             callees,
             deferred,
@@ -243,6 +244,7 @@ impl Lower<'_> {
             return false;
         }
         let reported = deferred.map(|deferred| self.defer(&deferred, test.clone()));
+        self.widened.extend(widened);
         let unchecked = self.without_checks(&accesses, is_of_warp, |lower| lower.loop_body(Vec::new(), body));
         let ahead = unroll.or(ahead);
         let unchecked = CuStmt::For { unroll: ahead, name: name.clone(), used, range: unclamped, body: unchecked };
@@ -343,6 +345,7 @@ impl Lower<'_> {
         let lowered = self.apart(!is_of_warp, lower);
         accesses.iter().for_each(|site| {
             self.unchecked.remove(site);
+            self.widened.remove(site);
         });
         lowered
     }

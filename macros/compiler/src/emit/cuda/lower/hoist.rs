@@ -8,6 +8,8 @@
 //! it is true, the tests inside of the loop, of its loops and of its straight-line code, are not made: they hold in all
 //! iterations. If it is false, they are made in each iteration, as if it were not there.
 
+use std::collections::BTreeMap;
+
 use super::Lower;
 use super::access::{Access, AccessForm, Region};
 use super::ahead::{ahead, is_combination};
@@ -29,6 +31,8 @@ pub(super) struct Hoisted<'e> {
     pub(super) test: CuExpr,
     /// The accesses that need no check where the test holds.
     pub(super) accesses: Vec<SiteId>,
+    /// The indexes of those that are printed in another form in a loop that is printed twice.
+    pub(super) widened: BTreeMap<SiteId, CuExpr>,
     /// Whether the loop is printed once or twice.
     pub(super) form: Form,
     /// The slots of the functions that the loop calls. The loop is printed twice only if in none of them threads do
@@ -80,6 +84,7 @@ impl Lower<'_> {
         known.insert_inner();
         let mut tests = Tests::default();
         let mut accesses = Vec::new();
+        let mut widened = BTreeMap::new();
         let mut conditional = Vec::new();
         let mut is_of_slices = false;
         for (statement, access) in candidates.into_iter().filter(|(_, access)| !is_plain(whole, access)) {
@@ -102,6 +107,7 @@ impl Lower<'_> {
             // The same test is about the same indexes, and holds if it is known to hold of one access.
             if of_access.into_iter().all(|test| tests.add(all_within.clone(), test)) {
                 accesses.push(site);
+                widened.extend(known.widened(access).map(|index| (site, index)));
                 is_of_slices |= Access::of(access).is_some_and(|of| !of.is_of_array());
             }
         }
@@ -135,7 +141,19 @@ impl Lower<'_> {
         let is_left = known.nest.is_left;
         let is_of_warp = deferred.is_none() && self.is_loop_of_warp(whole);
         let test = tests.conjunction()?;
-        Some(Hoisted { test, accesses, form, callees, deferred, unroll, counted, is_left, is_of_slices, is_of_warp })
+        Some(Hoisted {
+            test,
+            accesses,
+            widened,
+            form,
+            callees,
+            deferred,
+            unroll,
+            counted,
+            is_left,
+            is_of_slices,
+            is_of_warp,
+        })
     }
 }
 

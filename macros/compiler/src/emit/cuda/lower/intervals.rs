@@ -354,9 +354,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 let raised = CuExpr::call("max", vec![value.interval(), least]);
                 Some(Value::varying(CuExpr::call("min", vec![raised, most]), sources))
             }
-            ExprKind::CallClosure { closure, arguments, .. } if self.keeps(*closure) => {
-                self.called(*closure, arguments, statement, left)
-            }
+            ExprKind::CallClosure { closure, arguments, .. } => self.called(*closure, arguments, statement, left),
             ExprKind::Binary { op, left: first, right: second, .. } => {
                 let mut first = self.interval(first, statement, left)?;
                 let mut second = self.interval(second, statement, left)?;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::access::converted;
+use super::boxes::in_boxes;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 
 /// The most tests before a loop, and the most accesses that one test is about.
@@ -113,7 +114,8 @@ pub(super) struct Test {
 }
 
 impl Test {
-    fn text(&self, values: CuExpr) -> CuExpr {
+    /// Returns the test of these values, apart from its condition.
+    pub(super) fn text(&self, values: CuExpr) -> CuExpr {
         let arguments = self.memory.iter().cloned().chain([values]).collect();
         CuExpr::Call { callee: self.callee.clone(), arguments, site: None }
     }
@@ -166,23 +168,22 @@ impl Tests {
 
     /// Returns the conjunction of the tests, of which those with a variable hold if the variable is true.
     pub(super) fn conjunction(self) -> Option<CuExpr> {
-        let mut by_variable: BTreeMap<Option<String>, CuExpr> = BTreeMap::new();
-        for (all_within, group) in self.groups {
-            let Some(first) = group.first() else { continue };
+        let mut by_variable: BTreeMap<Option<String>, Vec<(Test, CuExpr)>> = BTreeMap::new();
+        for (all_within, mut group) in self.groups {
             let values = match &group[..] {
+                [] => continue,
                 [one] => one.values.clone().text(),
-                several => {
-                    let shifts = several.iter().map(|test| test.values.shift());
+                [first, ..] => {
+                    let shifts = group.iter().map(|test| test.values.shift());
                     CuExpr::call("spread_by", [first.values.base.clone()].into_iter().chain(shifts).collect())
                 }
             };
-            let test = match &first.condition {
-                Some(condition) => condition.clone().not().or(first.text(values)),
-                None => first.text(values),
-            };
-            let known = by_variable.remove(&all_within);
-            by_variable.insert(all_within, known.into_iter().fold(test, |test, known| known.and(test)));
+            by_variable.entry(all_within).or_default().push((group.swap_remove(0), values));
         }
+        let mut by_variable: BTreeMap<Option<String>, CuExpr> = by_variable
+            .into_iter()
+            .filter_map(|(all_within, tests)| Some((all_within, in_boxes(tests).into_iter().reduce(CuExpr::and)?)))
+            .collect();
         let rest = by_variable.remove(&None);
         let known = by_variable.into_iter().filter_map(|(all_within, test)| Some(CuExpr::name(&all_within?).or(test)));
         known.chain(rest).reduce(CuExpr::and)

@@ -3,6 +3,7 @@
 
 mod access;
 mod ahead;
+mod boxes;
 mod called;
 mod closure_calls;
 mod computed;
@@ -41,6 +42,7 @@ mod strided_loops;
 mod tested;
 mod unrolled;
 mod value;
+mod widened;
 
 pub(crate) use nest::has_collectives;
 use nest::{Closures, closures};
@@ -86,6 +88,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         out: Vec::new(),
         jump_targets: Vec::new(),
         unchecked: BTreeSet::new(),
+        widened: BTreeMap::new(),
         tested_calls: BTreeMap::new(),
         all_within: BTreeMap::new(),
         deferred: BTreeMap::new(),
@@ -128,6 +131,8 @@ struct Lower<'f> {
     jump_targets: Vec<control::JumpTarget>,
     /// Accesses that a test before their loop or their run of statements has shown to be within bounds.
     unchecked: BTreeSet<SiteId>,
+    /// The indexes of such accesses that are printed in another form.
+    widened: BTreeMap<SiteId, CuExpr>,
     /// Calls of closures whose accesses are within bounds, with the names of the closures without checks.
     tested_calls: BTreeMap<SiteId, String>,
     /// The variables that say whether accesses are within bounds in all iterations of a loop around them.

@@ -199,7 +199,13 @@ impl Lower<'_> {
         match &expr.kind {
             ExprKind::Field { base, member } => self.place(base, changes_later).field(field_name(member)),
             ExprKind::Index { base, index, site } if self.unchecked.contains(site) => {
-                self.unchecked_place(base, index, changes_later)
+                match self.widened.get(site).cloned() {
+                    Some(index) => {
+                        let base = Box::new(self.place(base, changes_later));
+                        CuExpr::Method { base, name: "get_unchecked", arguments: vec![index], site: None }
+                    }
+                    None => self.unchecked_place(base, index, changes_later),
+                }
             }
             ExprKind::Index { base, index, site } if self.deferred.contains_key(site) => {
                 let (base, index) = self.indexed(base, index, changes_later);
