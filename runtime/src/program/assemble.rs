@@ -297,6 +297,32 @@ impl Filling<'_> {
     fn callee(&self, slot: u16) -> &Resolved {
         &self.functions[self.function.callees[&usize::from(slot)]]
     }
+
+    /// Whether anything in a part of the function's text can fail.
+    fn may_fail(&self, text: &[Fragment]) -> bool {
+        text.iter().any(|fragment| match *fragment {
+            Fragment::Site(_) => true,
+            Fragment::Callee(slot) | Fragment::Then { callee: slot, .. } => self.callee(slot).may_fail,
+            Fragment::Alone { text, .. } | Fragment::Operator { text } => self.may_fail(text),
+            Fragment::Struct { fields, base, .. } => {
+                let mut parts = fields.iter().map(|(_, value)| *value).chain(base);
+                parts.any(|part| self.may_fail(part))
+            }
+            Fragment::Text(_)
+            | Fragment::Line(_)
+            | Fragment::Type(_)
+            | Fragment::Literal { .. }
+            | Fragment::Named(_)
+            | Fragment::Declare(_)
+            | Fragment::Constant(_)
+            | Fragment::Digits(_)
+            | Fragment::Shared { .. }
+            | Fragment::Name
+            | Fragment::Bounds
+            | Fragment::Prologue { .. }
+            | Fragment::Fence(_) => false,
+        })
+    }
 }
 
 /// The text so far, and a compiler's current line and column in it.
@@ -374,6 +400,14 @@ impl Text {
                     self.fragments(text, filling);
                 }
             }
+            Fragment::Operator { text } => match filling.may_fail(text) {
+                true => self.fragments(text, filling),
+                false => {
+                    self.push("detail::total(");
+                    self.fragments(text, filling);
+                    self.push(")");
+                }
+            },
             Fragment::Then { callee, has_arguments, inside } => {
                 let takes = filling.callee(callee).definition.template.continued;
                 let joins = takes && !inside.iter().any(|slot| filling.callee(*slot).collective);

@@ -18,6 +18,8 @@ pub(super) struct Resolved {
     pub(super) callees: BTreeMap<usize, usize>,
     /// Whether threads do something together in it, or in a function that it calls.
     pub(super) collective: bool,
+    /// Whether anything in it, or in a function that it calls, can fail.
+    pub(super) may_fail: bool,
 }
 
 /// The functions of a program, callees first.
@@ -55,7 +57,9 @@ impl Order {
         let index = self.functions.len();
         let collective =
             definition.template.collective || callees.values().any(|&callee| self.functions[callee].collective);
-        self.functions.push(Resolved { definition, callees, collective });
+        let may_fail =
+            !definition.template.sites.is_empty() || callees.values().any(|&callee| self.functions[callee].may_fail);
+        self.functions.push(Resolved { definition, callees, collective, may_fail });
         self.indices.insert(key, index);
         Ok(index)
     }

@@ -120,6 +120,11 @@ pub enum Fragment {
         /// The text.
         text: &'static [Fragment],
     },
+    /// A closure that joins two values, which `detail::total` marks if nothing in it can fail.
+    Operator {
+        /// The text of the closure.
+        text: &'static [Fragment],
+    },
     /// Joins a call to what its caller does with the `Option`: `, ` if the callee is [`Template::continued`], or else `).then(`.
     Then {
         /// The slot of the callee.

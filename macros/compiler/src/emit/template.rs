@@ -272,6 +272,10 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
             let text = self::fragments(text);
             quote!(Alone { callees: &[#(#callees),*], text: &[#(#text),*] })
         }
+        Fragment::Operator { text } => {
+            let text = self::fragments(text);
+            quote!(Operator { text: &[#(#text),*] })
+        }
         Fragment::Then { callee, has_arguments, inside } => {
             let (callee, inside) = (callee.0, inside.iter().map(|slot| slot.0));
             quote!(Then { callee: #callee, has_arguments: #has_arguments, inside: &[#(#inside),*] })

@@ -114,6 +114,8 @@ pub(crate) enum Part {
     Row,
     /// `&memory.chunks(size)[index]`
     Chunk,
+    /// An item of `memory.chunks_exact(size)`, of which there are `index + 1` at least.
+    ExactChunk,
 }
 
 /// How a matrix lies in shared memory.

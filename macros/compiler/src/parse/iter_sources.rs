@@ -9,6 +9,7 @@ use syn::{ExprForLoop, ExprMethodCall, Pat};
 use super::Parser;
 use super::expr::dereferenced;
 use super::referenced_fields::fields_of;
+use super::slice::EXACT_CHUNKS;
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Stmt, StmtKind};
@@ -292,7 +293,10 @@ impl Parser<'_> {
             "chunks" => {
                 (quote_spanned!(lo=> #memory.chunks(#size)[#at]), quote_spanned!(lo=> #memory.len().div_ceil(#size)))
             }
-            _ => (quote_spanned!(lo=> #memory.chunks(#size)[#at]), quote_spanned!(lo=> (#memory.len() / #size))),
+            _ => {
+                let exact = Ident::new(EXACT_CHUNKS, lo);
+                (quote_spanned!(lo=> #memory.#exact(#size)[#at]), quote_spanned!(lo=> (#memory.len() / #size)))
+            }
         };
         Some(Sequence { at: Item::Part(part), length })
     }

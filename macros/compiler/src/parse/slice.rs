@@ -71,7 +71,8 @@ impl Parser<'_> {
                     return self.error(diag);
                 }
                 let bounds = chunks.args.iter().chain([at]).map(|bound| self.bound(bound)).collect();
-                (base, Part::Chunk, bounds)
+                let form = if chunks.method == EXACT_CHUNKS { Part::ExactChunk } else { Part::Chunk };
+                (base, form, bounds)
             }
             (at, _) => {
                 let base = self.place(&index.expr);
@@ -180,8 +181,11 @@ fn zero(span: SpanRange) -> Expr {
 }
 
 fn is_chunks(call: &ExprMethodCall) -> bool {
-    call.method == "chunks" || call.method == "chunks_mut"
+    call.method == "chunks" || call.method == "chunks_mut" || call.method == EXACT_CHUNKS
 }
+
+/// The method that stands for `chunks_exact` where an iterator's loop has an item.
+pub(super) const EXACT_CHUNKS: &str = "__phalanx_exact_chunks";
 
 /// Returns whether a call that splits memory makes the halves mutable.
 pub(super) fn split_name(call: &ExprMethodCall) -> Option<bool> {

@@ -2,6 +2,7 @@
 
 use super::super::template::Template;
 use super::*;
+use crate::program::constant::Reads;
 use crate::program::template::{Role, SharedInfo, Site, SiteMessage};
 use crate::program::types::{DeviceType, constant};
 
@@ -145,6 +146,22 @@ static GIVES: Template = Template {
     ..TWICE
 };
 
+/// Joins values by closures of which two can fail: one itself, one in a function.
+static JOINS: Template = Template {
+    name: "joins",
+    body: &[
+        Fragment::Text("{ "),
+        Fragment::Operator { text: &[Fragment::Text("a")] },
+        Fragment::Operator { text: &[Fragment::Text("b"), Fragment::Site(0)] },
+        Fragment::Operator { text: &[Fragment::Callee(0)] },
+        Fragment::Operator { text: &[Fragment::Callee(1)] },
+        Fragment::Text(" }"),
+    ],
+    sites: &[Site { line: 4, column: 9, message: SiteMessage::None }],
+    locals: &[],
+    ..TWICE
+};
+
 static TAKES: Template =
     Template { name: "takes", signature: &[Fragment::Name], body: &[], continued: true, sites: &[], ..SQUARE };
 
@@ -190,6 +207,70 @@ fn what_threads_do_together_is_not_printed_twice() {
     assert!(text(square_u32).contains("{ if (test) square_u32(1); else {} }"), "{}", text(square_u32));
     assert!(text(barrier).contains("{ {} }"), "{}", text(barrier));
     assert!(text(caller).contains("{ {} }"), "{}", text(caller));
+}
+
+#[test]
+fn closures_that_cannot_fail_are_marked() {
+    static SAFE: Template = Template { name: "safe", body: &[Fragment::Text("{}")], sites: &[], ..SQUARE };
+    fn safe() -> Definition {
+        Definition { template: &SAFE, ..square_u32() }
+    }
+    let program = Program::assemble(definition(&JOINS, "joins", vec![Slot::Callee(safe), Slot::Callee(square_u32)]));
+    let program = program.unwrap();
+    let text = program.cuda_source();
+    let body = text.lines().find(|line| line.contains("detail::total")).unwrap_or(text);
+    assert!(body.contains("detail::total(a)") && body.contains("detail::total(safe_u32)"), "{text}");
+    assert_eq!(text.matches("detail::total").count(), 2, "{text}");
+}
+
+static READS: Template = Template {
+    name: "reads",
+    body: &[
+        Fragment::Text("{"),
+        Fragment::Prologue { known: "", has_wide: false, has_arrays: false },
+        Fragment::Constant(0),
+        Fragment::Text("}"),
+    ],
+    sites: &[],
+    locals: &[],
+    constants: &["TABLE"],
+    ..TWICE
+};
+
+/// Tables that threads read apart, and often, are copied to shared memory where that costs no block its place.
+#[test]
+fn small_tables_that_are_read_often_are_copied() {
+    let text = |words: usize, reads: Reads, shared: usize, options: KernelOptions| {
+        let value = match words {
+            4 => constant(&[1u32; 4]),
+            1024 => constant(&[1u32; 1024]),
+            _ => constant(&[1u32; 1028]),
+        };
+        let shared = vec![SharedInfo { size: shared, align: 4 }];
+        let reads =
+            Definition { values: vec![value.read(reads)], shared, options, ..definition(&READS, "reads", vec![]) };
+        let program = Program::assemble(reads).unwrap();
+        (program.cuda_source().to_string(), program.static_shared_bytes())
+    };
+    let (copied, bytes) = text(4, Reads::ScatteredOften, 8, KERNEL);
+    for line in [
+        "alignas(16) __device__ const local_array<u32, 4> constant_TABLE{{1, 1, 1, 1}};",
+        "alignas(16) __shared__ local_array<u32, 4> TABLE;",
+        "    detail::copy_table(TABLE, constant_TABLE);",
+        "    this_thread_block().sync();",
+        "#include <phalanx/table.cuh>",
+    ] {
+        assert!(copied.lines().any(|found| found.ends_with(line)), "{line}: {copied}");
+    }
+    assert_eq!(bytes, 32, "both arrays, aligned");
+    let is_copied = |(text, _): (String, usize)| text.contains("copy_table");
+    assert!(is_copied(text(1024, Reads::ScatteredOften, 8, KERNEL)));
+    assert!(!is_copied(text(1028, Reads::ScatteredOften, 8, KERNEL)), "more than 4 KiB");
+    assert!(!is_copied(text(4, Reads::ScatteredOften, 24 * 1024, KERNEL)), "too many shared arrays");
+    assert!(!is_copied(text(4, Reads::ScatteredOften, 8, KernelOptions { dynamic_shared: true, ..KERNEL })));
+    assert!(!is_copied(text(4, Reads::Scattered, 8, KERNEL)));
+    assert!(text(4, Reads::Scattered, 8, KERNEL).0.contains("__device__ const local_array<u32, 4> TABLE"));
+    assert!(text(4, Reads::Together, 8, KERNEL).0.contains("__constant__ const local_array<u32, 4> TABLE"));
 }
 
 #[test]

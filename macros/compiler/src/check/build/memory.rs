@@ -94,9 +94,13 @@ impl<'f> Builder<'f> {
                     // All of it, as a slice.
                     (Part::From, _) if matches!(self.nodes[first.0].source, Source::Integer(0)) => whole,
                     (Part::Range, Some(end)) => whole.several(Select::Range { start: first, end }),
-                    (Part::Chunk, Some(index)) => whole.several(Select::Chunk { size: first, index }),
+                    (Part::Chunk | Part::ExactChunk, Some(index)) => {
+                        whole.several(Select::Chunk { size: first, index })
+                    }
                     (Part::From, _) => whole.several(Select::Half { mid: first, second: true }),
-                    (Part::Range | Part::Chunk | Part::Inclusive, _) => whole.several(Select::Unknown),
+                    (Part::Range | Part::Chunk | Part::ExactChunk | Part::Inclusive, _) => {
+                        whole.several(Select::Unknown)
+                    }
                 }
             }
             _ if matches!(result_kind, Kind::Memory(_) | Kind::Barrier(_)) => region_of_kind(result_kind),

@@ -32,6 +32,10 @@ pub(crate) enum Fragment {
         callees: Vec<SlotId>,
         text: Vec<Fragment>,
     },
+    /// The text of a closure that joins two values, which the runtime marks if nothing in it can fail.
+    Operator {
+        text: Vec<Fragment>,
+    },
     /// The text between the arguments of a call and what the caller does with the `Option`: `, ` if the function at the slot takes it, and none
     /// of those inside has anything that threads do together, or else `).then(`.
     Then {
@@ -108,6 +112,8 @@ pub(crate) enum CuExpr {
         base: Option<Box<CuExpr>>,
     },
     Ternary(Box<CuExpr>, Box<CuExpr>, Box<CuExpr>),
+    /// A closure that joins two values ([`Fragment::Operator`]).
+    Operator(Box<CuExpr>),
     /// `[&](auto a, auto b) { ... }`: the capture, the parameters with the tokens before their names, the body.
     Lambda {
         capture: String,

@@ -247,6 +247,7 @@ impl Printer<'_> {
             | CuExpr::Barrier { .. }
             | CuExpr::Member(..)
             | CuExpr::Lambda { .. }
+            | CuExpr::Operator(_)
             | CuExpr::Braces(..)
             | CuExpr::Struct { .. } => POSTFIX,
         };
@@ -342,6 +343,11 @@ impl Printer<'_> {
                         self.close("");
                     }
                 }
+            }
+            CuExpr::Operator(closure) => {
+                let mut inner = Printer { out: Vec::new(), indent: self.indent, names: self.names };
+                inner.expr(closure, 0);
+                self.out.push(Fragment::Operator { text: inner.out });
             }
             CuExpr::Ternary(condition, then, otherwise) => {
                 self.expr(condition, TERNARY + 1);

@@ -34,8 +34,8 @@ impl Host<'_> {
             (Part::From, true) => "subslice_from_mut",
             (Part::Row, false) => "row",
             (Part::Row, true) => "row_mut",
-            (Part::Chunk, false) => "chunk",
-            (Part::Chunk, true) => "chunk_mut",
+            (Part::Chunk | Part::ExactChunk, false) => "chunk",
+            (Part::Chunk | Part::ExactChunk, true) => "chunk_mut",
         };
         self.on_memory(name, operands, at)
     }

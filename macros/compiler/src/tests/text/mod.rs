@@ -113,7 +113,7 @@ fn show(fragment: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Optio
         ("Literal", [syn::Lit::Int(slot), syn::Lit::Str(digits)]) => {
             Some(format!("<slot{} {}>", number(slot), digits.value()))
         }
-        ("Alone", _) => {
+        ("Alone" | "Operator", _) => {
             Some(list(inside.stream(), "text")?.iter().filter_map(|fragment| show(fragment, mark)).collect::<String>())
         }
         ("Struct", _) => Some(structure(inside.stream(), mark)),

@@ -153,6 +153,13 @@ __device__ __forceinline__ auto chunk_of(Memory&& memory, Size size, Index index
     return detail::part(whole, start, rest < each ? rest : each);
 }
 
+// An item of `memory.chunks_exact(size)`, for whose index the loop over the items answers.
+template <class Memory, class Size, class Index>
+__device__ __forceinline__ auto exact_chunk_of(Memory&& memory, Size size, Index index) {
+    const unsigned long long each = detail::index(size).value;
+    return detail::part(detail::whole(memory), detail::index(index).value * each, each);
+}
+
 // `memory.split_at(mid)`: `auto [left, right] = split_at(memory, mid);`
 template <class Memory, class Mid>
 __device__ __forceinline__ auto split_at(Memory&& memory, Mid mid, PHALANX_SITE) {

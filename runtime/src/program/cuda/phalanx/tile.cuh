@@ -88,6 +88,25 @@ struct words {
     }
 };
 
+// An operator that never fails, whatever it is given, so that any thread may compute it: a branch would take longer.
+template <class Op>
+struct total_operator {
+    Op op;
+
+    template <class T>
+    __device__ __forceinline__ auto operator()(const T& left, const T& right) const {
+        return op(left, right);
+    }
+};
+template <class Op>
+__device__ __forceinline__ total_operator<Op> total(Op op) {
+    return {op};
+}
+template <class Op>
+inline constexpr bool is_total = false;
+template <class Op>
+inline constexpr bool is_total<total_operator<Op>> = true;
+
 // The operations that tiles and coalesced groups share, in terms of the `lanes`, the ranks and the shuffles of `Group`. The
 // instructions are executed by the lanes `together`, which are more where the whole warp does the same.
 template <class Group>
@@ -265,23 +284,28 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N, InWarp>> {
             return bits >> first() & ((1u << N) - 1);
         }
     }
-    // Neighbours are joined first, the lower rank on the left, so that every thread computes the same result.
+    // Neighbours are joined first, the lower rank on the left. A named operator computes the same in every thread. The operands of
+    // another have an order: rank 0 has the result.
     template <class T, class Op>
     __device__ __forceinline__ T tree(T value, Op op) const {
-        const unsigned rank = thread_rank().value;
+        if constexpr (detail::named_operator<Op>) {
 #pragma unroll
-        for (unsigned step = 1; step < N; step *= 2) {
-            const T other = shfl_xor(value, step);
-            if constexpr (detail::named_operator<Op>) {
-                value = op(value, other);
-            } else {
-                // The operands are selected, because a choice of two calls would be a branch.
-                const bool is_left = (rank & step) == 0;
-                const T left = is_left ? value : other, right = is_left ? other : value;
-                value = op(left, right);
+            for (unsigned step = 1; step < N; step *= 2) {
+                value = op(value, shfl_xor(value, step));
             }
+            return value;
+        } else {
+            const unsigned rank = thread_rank().value;
+#pragma unroll
+            for (unsigned step = 1; step < N; step *= 2) {
+                const T other = shfl_down(value, step);
+                // Of the others' results none is used.
+                if (detail::is_total<Op> || rank % (2 * step) == 0) {
+                    value = op(value, other);
+                }
+            }
+            return shfl(value, 0);
         }
-        return value;
     }
 
   private:

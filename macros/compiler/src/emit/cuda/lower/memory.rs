@@ -12,6 +12,8 @@ use crate::model::{LocalId, SiteId, SlotId, ValueId};
 /// Lowers a part of memory to a function of subslice.cuh. Rust has checked mutability: `&` and `&mut` are the same
 /// here.
 pub(super) fn part(form: Part, operands: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
+    // It has no check.
+    let site = site.filter(|_| form != Part::ExactChunk);
     function(part_name(form), operands, site)
 }
 
@@ -20,7 +22,7 @@ pub(super) fn unchecked_part(form: Part, operands: Vec<CuExpr>, site: Option<Sit
     match form {
         Part::Row => function("row_of_unchecked", operands, None),
         Part::Range => function("subslice_unchecked", operands, None),
-        Part::Inclusive | Part::From | Part::Chunk => part(form, operands, site),
+        Part::Inclusive | Part::From | Part::Chunk | Part::ExactChunk => part(form, operands, site),
     }
 }
 
@@ -31,6 +33,7 @@ fn part_name(form: Part) -> &'static str {
         Part::From => "subslice_from",
         Part::Row => "row_of",
         Part::Chunk => "chunk_of",
+        Part::ExactChunk => "exact_chunk_of",
     }
 }
 

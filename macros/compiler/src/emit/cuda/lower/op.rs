@@ -8,11 +8,12 @@ use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::signature::{shape, template};
 use crate::model::barrier::PhaseMethod;
 use crate::model::copy::CopyOp;
-use crate::model::expr::Expr;
+use crate::model::expr::{Expr, ExprKind};
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
 use crate::model::op::{Op, Stored};
 use crate::model::ty::ValueType;
+use crate::model::walk::walk;
 use crate::model::{SiteId, ValueId};
 use crate::span::SpanRange;
 
@@ -52,7 +53,10 @@ impl Lower<'_> {
                 CuExpr::Call { callee, arguments: values.collect(), site }
             }
             Op::Partition(_, name) => CuExpr::call(name, values.collect()),
-            Op::Warp(_, warp) => method(warp.name, None),
+            Op::Warp(_, warp) => {
+                let call = method(warp.name, None);
+                if warp.name == "reduce" { marked(call, operands) } else { call }
+            }
             Op::Query(_, query) => method(query.name, None),
             Op::Sync(_, BarrierMethod { name, .. })
             | Op::Arrive(_, BarrierMethod { name, .. })
@@ -149,6 +153,24 @@ impl Lower<'_> {
             None => call,
         }
     }
+}
+
+/// Marks the closure that a reduction joins values by, if its text shows all that it does.
+fn marked(mut reduction: CuExpr, operands: &[Expr]) -> CuExpr {
+    let is_shown = operands.last().is_some_and(|operator| {
+        let mut is_shown = matches!(operator.kind, ExprKind::Closure { .. });
+        walk(operator, &mut |inner| {
+            is_shown &= !matches!(inner.kind, ExprKind::CallClosure { .. } | ExprKind::Cuda(_));
+        });
+        is_shown
+    });
+    if let CuExpr::Method { arguments, .. } = &mut reduction
+        && is_shown
+        && let Some(closure) = arguments.pop()
+    {
+        arguments.push(CuExpr::Operator(Box::new(closure)));
+    }
+    reduction
 }
 
 /// Whether an operation has a form for whole warps: the lanes of the tile that is its first operand do it together, and it is no matter
