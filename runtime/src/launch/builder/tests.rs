@@ -109,6 +109,7 @@ static ROTATE: Template = Template {
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
     continued: false,
+    shuffles: false,
 };
 
 const fn site(line: u32) -> Site {

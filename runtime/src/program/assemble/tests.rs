@@ -59,6 +59,7 @@ static SQUARE: Template = Template {
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
     continued: false,
+    shuffles: false,
 };
 
 fn square_u32() -> Definition {
@@ -110,6 +111,7 @@ static TWICE: Template = Template {
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
     continued: false,
+    shuffles: false,
 };
 
 static CHOOSES: Template = Template {
@@ -355,6 +357,7 @@ static DOUBLE: Template = Template {
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
     continued: false,
+    shuffles: false,
 };
 
 #[test]
@@ -402,6 +405,7 @@ const DOUBLE_AS_DEVICE: Template = Template {
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
     continued: false,
+    shuffles: false,
 };
 
 fn forever() -> Definition {
