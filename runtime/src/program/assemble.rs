@@ -145,7 +145,7 @@ impl Program {
         let shared = SharedLayout::of(declared.chain([own]), has_tiles);
 
         let kernel = order.functions.last().expect("the kernel is the last function");
-        let tests_alignment = ["copy.cuh", "vector.cuh"].iter().any(|header| wanted.contains(header));
+        let tests_alignment = ["arguments.cuh", "copy.cuh", "vector.cuh"].iter().any(|header| wanted.contains(header));
         let needs_alignment = tests_alignment || kernel.definition.has_wide_elements();
 
         let mut text = Text::default();
@@ -220,7 +220,7 @@ impl Program {
             entry: entry.clone(),
             source: head + &text.out,
             options: kernel.definition.options,
-            static_shared_bytes: shared.bytes + names.constants.copied_bytes,
+            static_shared_bytes: shared.bytes,
             local_memory,
             placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
             prints: headers.contains("print.cuh"),
@@ -268,9 +268,7 @@ impl Names {
             *name = namer.name(&function.definition);
         }
         types.choose_names(&mut namer);
-        let has_dynamic = definitions().any(|definition| definition.options.dynamic_shared);
-        let declared = definitions().flat_map(|definition| &definition.shared).map(|array| array.size).sum();
-        let constants = Constants::of(definitions(), &types, &mut namer, (!has_dynamic).then_some(declared));
+        let constants = Constants::of(definitions(), &types, &mut namer);
         Names { functions: names, types, constants }
     }
 }
@@ -427,7 +425,6 @@ impl Text {
                 if filling.has_block_barrier {
                     self.push("    detail::init_block_barrier();\n");
                 }
-                self.push(&names.constants.copies());
                 if has_wide || filling.needs_alignment && !known.is_empty() {
                     self.push(&format!("    assume_arguments({known});\n"));
                 }

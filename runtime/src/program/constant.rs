@@ -12,19 +12,8 @@ pub struct Constant {
     pub ty: TypeInfo,
     /// The constant's value.
     pub value: Value,
-    /// How its elements are read.
-    pub reads: Reads,
-}
-
-/// How the threads of a warp read the elements of a constant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reads {
-    /// All of them read the same element at once.
-    Together,
-    /// They may read different elements at once.
-    Scattered,
-    /// They may, in a loop, or in a closure or a device function, which a loop may call.
-    ScatteredOften,
+    /// Whether the threads of a warp may read different elements of it at once.
+    pub scattered: bool,
 }
 
 /// The value of a constant.
@@ -41,9 +30,9 @@ pub enum Value {
 }
 
 impl Constant {
-    /// Returns the same constant, whose elements are read so.
-    pub fn read(self, reads: Reads) -> Constant {
-        Constant { reads, ..self }
+    /// Returns the same constant, of which the threads of a warp may read different elements at once.
+    pub fn scattered(self) -> Constant {
+        Constant { scattered: true, ..self }
     }
 
     /// Returns the value as a standalone expression with its type: `u32(5)`, `Point{.x = 1.0f}`. `spell` names types.

@@ -1,13 +1,11 @@
 //! Decides where the constants of a program are declared. A scalar, a vector or a struct of these is declared in each
 //! function that names it, so that the compiler folds it; a constant with an array is declared once, at namespace
 //! scope, in constant memory, or in global memory if the threads of a warp read different elements at once, which constant memory
-//! answers one after the other (CUDA C++ Programming Guide, Device Memory Accesses). A small table that is read so often is copied to
-//! shared memory, where the kernel begins: a load from there needs no address of 64 bits, and has fewer stages to pass. A variant of
-//! an enum is not declared.
+//! answers one after the other (CUDA C++ Programming Guide, Device Memory Accesses); a variant of an enum is not declared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::constant::{Constant, Reads, Value};
+use super::constant::{Constant, Value};
 use super::definition::Types;
 use super::name::Namer;
 use super::template::Definition;
@@ -15,16 +13,6 @@ use super::template::Definition;
 /// The constant memory that constants may take, in bytes. There are 64 KiB (CUDA C++ Programming Guide, technical
 /// specifications), of which the prelude uses a few bytes; further constants lie in global memory.
 const CONSTANT_MEMORY: usize = 60 * 1024;
-
-/// The shared memory that copies of tables may take, in bytes: more would take a block longer to copy than its reads of them gain.
-const COPIES: usize = 4 * 1024;
-
-/// The shared memory that a kernel may declare with the copies, in bytes, so that they do not keep a block of 256 threads from a
-/// multiprocessor, which has room for eight of these (228 KiB, of which each block takes 1 KiB more than it declares).
-const SHARED_MEMORY: usize = 24 * 1024;
-
-/// The alignment of a copied table, in bytes: it is copied by words.
-const COPY_ALIGN: usize = 16;
 
 /// The place of a constant's declaration.
 enum Placement {
@@ -74,29 +62,18 @@ pub(super) struct Constants {
     /// The names by type and initializer.
     names: BTreeMap<(String, String), String>,
     text: String,
-    /// The tables in shared memory, and what each is copied of.
-    copies: Vec<(String, String)>,
-    /// The shared memory that they take, in bytes.
-    pub(super) copied_bytes: usize,
 }
 
 impl Constants {
-    /// Chooses the places of the constants of functions that declare `shared` bytes of shared memory themselves, if that is not to
-    /// be dynamic.
     pub(super) fn of<'a>(
         definitions: impl Iterator<Item = &'a Definition> + Clone,
         types: &Types,
         namer: &mut Namer,
-        shared: Option<usize>,
     ) -> Constants {
         let mut constants = Constants::default();
         let mut bytes = 0;
-        let room = shared.map_or(0, |shared| SHARED_MEMORY.saturating_sub(shared)).min(COPIES);
-        let mut reads = BTreeMap::new();
-        for (_, constant) in definitions.clone().flat_map(named) {
-            let of_all = reads.entry(key(constant, types)).or_insert(constant.reads);
-            *of_all = constant.reads.max(*of_all);
-        }
+        let scattered = definitions.clone().flat_map(named).filter(|(_, constant)| constant.scattered);
+        let scattered: BTreeSet<_> = scattered.map(|(_, constant)| key(constant, types)).collect();
         for (wanted, constant) in definitions.flat_map(named) {
             let Placement::Program = placement(constant) else { continue };
             let key = key(constant, types);
@@ -104,36 +81,17 @@ impl Constants {
                 continue;
             }
             let name = namer.constant(wanted);
-            let size = constant.ty.in_cuda().0;
-            let copied = size.next_multiple_of(COPY_ALIGN);
-            match reads[&key] {
-                Reads::ScatteredOften if constants.copied_bytes + copied <= room => {
-                    let original = namer.constant(wanted);
-                    constants.text += &format!(
-                        "\nalignas({COPY_ALIGN}) __device__ const {} {original}{};\nalignas({COPY_ALIGN}) __shared__ {} {name};\n",
-                        key.0, key.1, key.0
-                    );
-                    constants.copies.push((name.clone(), original));
-                    constants.copied_bytes += copied;
+            let space = match bytes + constant.ty.in_cuda().0 {
+                all if all <= CONSTANT_MEMORY && !scattered.contains(&key) => {
+                    bytes = all;
+                    "__constant__"
                 }
-                Reads::Together if bytes + size <= CONSTANT_MEMORY => {
-                    bytes += size;
-                    constants.text += &format!("\n__constant__ const {} {name}{};\n", key.0, key.1);
-                }
-                Reads::Together | Reads::Scattered | Reads::ScatteredOften => {
-                    constants.text += &format!("\n__device__ const {} {name}{};\n", key.0, key.1);
-                }
-            }
+                _ => "__device__",
+            };
+            constants.text += &format!("\n{space} const {} {name}{};\n", key.0, key.1);
             constants.names.insert(key, name);
         }
         constants
-    }
-
-    /// Returns the statements that a kernel begins with, which copy tables to shared memory.
-    pub(super) fn copies(&self) -> String {
-        let copies = self.copies.iter().map(|(to, from)| format!("    detail::copy_table({to}, {from});\n"));
-        let copies: String = copies.collect();
-        if copies.is_empty() { copies } else { copies + "    this_thread_block().sync();\n" }
     }
 
     /// Returns the declarations.

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use half::{bf16, f16};
 
 use crate::fp8::{e4m3, e5m2};
-use crate::program::constant::{Constant, Reads, Value};
+use crate::program::constant::{Constant, Value};
 use crate::program::type_info::{Content, TypeArgument, TypeInfo};
 use crate::scalar::Scalar;
 
@@ -140,7 +140,7 @@ impl<T: DeviceConstant, const N: usize> DeviceConstant for [T; N] {
 
 /// Returns a constant that goes into the text. It is passed by reference, because tables are large.
 pub fn constant<T: DeviceConstant>(value: &T) -> Constant {
-    Constant { ty: T::info(), value: value.value(), reads: Reads::Together }
+    Constant { ty: T::info(), value: value.value(), scattered: false }
 }
 
 /// A type whose values kernels compare with `==` and `!=`: a scalar, an enum that derives `PartialEq`, a tuple or an

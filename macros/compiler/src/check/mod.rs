@@ -45,7 +45,7 @@ pub(crate) use program::Program;
 pub(crate) use unchecked::BrokenAt;
 use unchecked::LeftToRustc;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use bitflags::bitflags;
 use phalanx_contract::Groups;
@@ -67,11 +67,11 @@ use fences::Fences;
 use liveness::Live;
 use rings::Rings;
 use tokens::Tokens;
+use uniform::WholeWarps;
 use uniform::control::Control;
 use uniform::level::Required;
 use uniform::summary::Summary;
 use uniform::values::Values;
-use uniform::{Scattered, WholeWarps};
 
 bitflags! {
     /// Questions about called functions that are left to rustc.
@@ -105,7 +105,7 @@ pub(crate) struct Checked<'f> {
     fences: Fences<'f>,
     rings: Rings,
     whole_warps: WholeWarps,
-    scattered: BTreeMap<ValueId, Scattered>,
+    scattered: BTreeSet<ValueId>,
     answered: Option<Answered>,
     rings_if: Option<(Rings, TokenStream)>,
     faulty_if: Vec<(Diag, TokenStream)>,
@@ -412,7 +412,7 @@ impl<'f> Checked<'f> {
     }
 
     /// The constants of which the threads of a warp may read different elements at once.
-    pub(crate) fn scattered(&self) -> &BTreeMap<ValueId, Scattered> {
+    pub(crate) fn scattered(&self) -> &BTreeSet<ValueId> {
         &self.scattered
     }
 

@@ -38,6 +38,9 @@ pub(super) fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
     if split > 2 * text.fused.len() {
         need(&["block_barrier.cuh"]);
     }
+    if text.has_adjacent {
+        need(&["arguments.cuh"]);
+    }
     headers
 }
 

@@ -7,7 +7,6 @@ use super::cuda::{Fragment, Text, has_collectives};
 use super::headers::headers;
 use super::host::internal;
 use super::{constant, fences, followed, item, protocol, uniformity};
-use crate::check::uniform::Scattered;
 use crate::check::{Checked, previous};
 use crate::model::capability;
 use crate::model::expr::ExprKind;
@@ -57,10 +56,9 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
             None if constant.in_pattern => quote_spanned!(at=> ::phalanx::__private::pattern_constant(&#tokens)),
             None => quote_spanned!(at=> ::phalanx::__private::constant(&#tokens)),
         };
-        match checked.scattered().get(&ValueId(index as u16)) {
-            Some(Scattered::Once) => quote!(#value.read(::phalanx::__private::Reads::Scattered)),
-            Some(Scattered::Often) => quote!(#value.read(::phalanx::__private::Reads::ScatteredOften)),
-            None => value,
+        match checked.scattered().contains(&ValueId(index as u16)) {
+            true => quote!(#value.scattered()),
+            false => value,
         }
     });
     let shared = function.shared.iter().map(|(ty, length)| {

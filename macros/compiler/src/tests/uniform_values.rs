@@ -434,44 +434,40 @@ fn own_elements_of_warps() {
     }
 }
 
-/// The runtime knows of which tables the threads of a warp read different elements at once, and of which they do so often.
+/// Tables of which the threads of a warp read different elements at once are known to the runtime.
 #[test]
 fn scattered_tables() {
-    let reads = |function: &str| {
+    let is_scattered = |function: &str| {
         let expansion = super::expand(function).to_string();
         assert!(!expansion.contains("compile_error"), "{expansion}");
-        let (_, after) = expansion.split_once("constant (& TABLE)").expect("the table is a constant");
-        let after = after.trim_start().strip_prefix(". read (:: phalanx :: __private :: Reads :: ");
-        after.and_then(|after| Some(after.split_once(')')?.0.trim().to_string()))
+        expansion.contains("constant (& TABLE) . scattered ()")
     };
     let kernel = |body: &str| {
-        reads(&format!(
+        is_scattered(&format!(
             "#[cluster_kernel] fn k(input: &[u32], out: &mut [u32], n: u32) {{
                 let (block, i) = (this_thread_block(), this_thread_block().thread_rank());
                 {body}
             }}"
         ))
     };
-    for (body, expected) in [
-        ("out[i] = TABLE[input[i] as usize];", Some("Scattered")),
-        ("out[i] = TABLE[3].parts[i as usize % 4];", Some("Scattered")),
-        ("let of = |x: u32| TABLE[x as usize]; out[i] = of(i);", Some("ScatteredOften")),
-        ("for k in 0..n { out[i] += TABLE[k as usize]; } out[i] += TABLE[i as usize % 4];", Some("Scattered")),
-        ("for k in 0..n { out[i] += TABLE[(i + k) as usize] * 2; }", Some("ScatteredOften")),
-        ("let mut k = i; while k > 1 { k = TABLE[k as usize]; } out[i] = k;", Some("ScatteredOften")),
-        ("let mut k = i; loop { k = TABLE[k as usize]; if k < 2 { break; } } out[i] = k;", Some("ScatteredOften")),
-        ("out[i] = (0..n).map(|k| TABLE[(i + k) as usize]).sum::<u32>();", Some("ScatteredOften")),
-        ("let of = |x: u32| TABLE[x as usize]; for k in 0..n { out[i] += of(i + k); }", Some("ScatteredOften")),
-        ("out[i] = TABLE[3] + input[i];", None),
-        ("for k in 0..n { out[i] += TABLE[k as usize] * input[i]; }", None),
-        ("out[i] = TABLE[block.group_index().x as usize % 4];", None),
-        ("let warp = tiled_partition::<32>(&block); out[i] = TABLE[warp.meta_group_rank() as usize];", None),
+    for body in [
+        "out[i] = TABLE[input[i] as usize];",
+        "for k in 0..n { out[i] += TABLE[(i + k) as usize] * 2; }",
+        "out[i] = TABLE[3].parts[i as usize % 4];",
+        "let of = |x: u32| TABLE[x as usize]; out[i] = of(i);",
     ] {
-        assert_eq!(kernel(body).as_deref(), expected, "{body}");
+        assert!(kernel(body), "{body}");
     }
-    // What it is given may differ, and a loop may call it.
-    let device = reads("#[device] fn of(x: u32) -> u32 { TABLE[x as usize] }");
-    assert_eq!(device.as_deref(), Some("ScatteredOften"));
+    for body in [
+        "out[i] = TABLE[3] + input[i];",
+        "for k in 0..n { out[i] += TABLE[k as usize] * input[i]; }",
+        "out[i] = TABLE[block.group_index().x as usize % 4];",
+        "let warp = tiled_partition::<32>(&block); out[i] = TABLE[warp.meta_group_rank() as usize];",
+    ] {
+        assert!(!kernel(body), "{body}");
+    }
+    // What it is given may differ.
+    assert!(is_scattered("#[device] fn of(x: u32) -> u32 { TABLE[x as usize] }"));
 }
 
 /// The runtime knows of which functions a loop shuffles, so that the assembler is told what is the same in a warp.

@@ -2,7 +2,6 @@
 
 use super::super::template::Template;
 use super::*;
-use crate::program::constant::Reads;
 use crate::program::template::{Role, SharedInfo, Site, SiteMessage};
 use crate::program::types::{DeviceType, constant};
 
@@ -223,56 +222,6 @@ fn closures_that_cannot_fail_are_marked() {
     let body = text.lines().find(|line| line.contains("detail::total")).unwrap_or(text);
     assert!(body.contains("detail::total(a)") && body.contains("detail::total(safe_u32)"), "{text}");
     assert_eq!(text.matches("detail::total").count(), 2, "{text}");
-}
-
-static READS: Template = Template {
-    name: "reads",
-    body: &[
-        Fragment::Text("{"),
-        Fragment::Prologue { known: "", has_wide: false, has_arrays: false },
-        Fragment::Constant(0),
-        Fragment::Text("}"),
-    ],
-    sites: &[],
-    locals: &[],
-    constants: &["TABLE"],
-    ..TWICE
-};
-
-/// Tables that threads read apart, and often, are copied to shared memory where that costs no block its place.
-#[test]
-fn small_tables_that_are_read_often_are_copied() {
-    let text = |words: usize, reads: Reads, shared: usize, options: KernelOptions| {
-        let value = match words {
-            4 => constant(&[1u32; 4]),
-            1024 => constant(&[1u32; 1024]),
-            _ => constant(&[1u32; 1028]),
-        };
-        let shared = vec![SharedInfo { size: shared, align: 4 }];
-        let reads =
-            Definition { values: vec![value.read(reads)], shared, options, ..definition(&READS, "reads", vec![]) };
-        let program = Program::assemble(reads).unwrap();
-        (program.cuda_source().to_string(), program.static_shared_bytes())
-    };
-    let (copied, bytes) = text(4, Reads::ScatteredOften, 8, KERNEL);
-    for line in [
-        "alignas(16) __device__ const local_array<u32, 4> constant_TABLE{{1, 1, 1, 1}};",
-        "alignas(16) __shared__ local_array<u32, 4> TABLE;",
-        "    detail::copy_table(TABLE, constant_TABLE);",
-        "    this_thread_block().sync();",
-        "#include <phalanx/table.cuh>",
-    ] {
-        assert!(copied.lines().any(|found| found.ends_with(line)), "{line}: {copied}");
-    }
-    assert_eq!(bytes, 32, "both arrays, aligned");
-    let is_copied = |(text, _): (String, usize)| text.contains("copy_table");
-    assert!(is_copied(text(1024, Reads::ScatteredOften, 8, KERNEL)));
-    assert!(!is_copied(text(1028, Reads::ScatteredOften, 8, KERNEL)), "more than 4 KiB");
-    assert!(!is_copied(text(4, Reads::ScatteredOften, 24 * 1024, KERNEL)), "too many shared arrays");
-    assert!(!is_copied(text(4, Reads::ScatteredOften, 8, KernelOptions { dynamic_shared: true, ..KERNEL })));
-    assert!(!is_copied(text(4, Reads::Scattered, 8, KERNEL)));
-    assert!(text(4, Reads::Scattered, 8, KERNEL).0.contains("__device__ const local_array<u32, 4> TABLE"));
-    assert!(text(4, Reads::Together, 8, KERNEL).0.contains("__constant__ const local_array<u32, 4> TABLE"));
 }
 
 #[test]

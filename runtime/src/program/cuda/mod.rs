@@ -73,7 +73,6 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "stepped_range.cuh"
     "subslice.cuh"
     "swizzled.cuh"
-    "table.cuh"
     "tensor.cuh"
     "tile.cuh"
     "timer.cuh"
@@ -113,7 +112,6 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("search.cuh", &["covers_below", "middle_of"]),
     ("spread.cuh", &["spread_by", "hull"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),
-    ("table.cuh", &["copy_table"]),
     ("tuple.cuh", &["tuple"]),
     ("vector_interval.cuh", &["covers_vectors", "covers_row_vectors"]),
     ("vector_within.cuh", &["vector_within", "row_vector_within"]),

@@ -68,6 +68,7 @@ mod multicast;
 mod names;
 mod nanosleep;
 mod narrow_lanes;
+mod neighbours;
 mod odd_places;
 mod operators;
 mod options;
@@ -150,6 +151,7 @@ pub fn modules() -> Vec<Module> {
         names::modules(),
         narrow_lanes::modules(),
         nanosleep::modules(),
+        neighbours::modules(),
         timers::modules(),
         fields::modules(),
         dependent::modules(),

@@ -42,7 +42,6 @@ use control::Control;
 use explain::Explain;
 use level::Level;
 use summary::{Need, Summary};
-pub(crate) use tables::Scattered;
 pub(super) use tables::scattered;
 use values::Values;
 

@@ -27,6 +27,8 @@ pub(crate) struct Text {
     pub(crate) constants: Vec<String>,
     /// Whether the function takes what its caller does with the `Option` that it returns.
     pub(crate) continued: bool,
+    /// Whether it has accesses to elements that are next to each other in unrolled loops.
+    pub(crate) has_adjacent: bool,
     /// Tokens whose arrival and wait are fused, and which the text does not have.
     pub(crate) fused: BTreeSet<LocalId>,
 }
@@ -35,7 +37,7 @@ pub(crate) fn text(checked: &Checked<'_>) -> Text {
     let function = checked.function();
     let names = name::Names::of(function);
     let fused = fused_tokens(function);
-    let (mut body, mut names) = lower::body(checked, names, &fused);
+    let lower::Lowered { mut body, mut names, has_adjacent } = lower::body(checked, names, &fused);
     let then = names.free("then");
     let continued = continued::continued(function, &body, &then).map(|continued| {
         body = continued;
@@ -44,5 +46,5 @@ pub(crate) fn text(checked: &Checked<'_>) -> Text {
     let signature = signature::signature(function, &names, continued.as_deref());
     let body = print::body(&body, function, &names);
     let (locals, constants) = names.declared(function);
-    Text { signature, body, locals, constants, continued: continued.is_some(), fused }
+    Text { signature, body, locals, constants, continued: continued.is_some(), has_adjacent, fused }
 }

@@ -2,6 +2,7 @@
 //! its type as `<slot0 1>`, a device function as `<callee0>`. `ui-tests/conformance` tests that C++ compilers accept
 //! the text, and that it computes the right thing.
 
+mod adjacent;
 mod atoms;
 mod bounds;
 mod boxes;

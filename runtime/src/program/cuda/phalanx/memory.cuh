@@ -91,6 +91,7 @@ struct slice {
 
     __device__ __forceinline__ const T& operator[](detail::located_index i) const { return data[i.below(length)]; }
     __device__ __forceinline__ const T& get_unchecked(detail::tested_index i) const { return data[i.value]; }
+    __device__ __forceinline__ const T& get_adjacent(detail::tested_index i) const { return data[i.value]; }
     __device__ __forceinline__ usize len() const { return length; }
     __device__ __forceinline__ bool is_empty() const { return length == 0; }
 };
@@ -108,6 +109,8 @@ struct readonly_slice {
         return detail::load_readonly(data + i.below(length));
     }
     __device__ __forceinline__ decltype(auto) get_unchecked(detail::tested_index i) const { return detail::load_readonly(data + i.value); }
+    // The compiler joins plain loads of neighbours to wide ones.
+    __device__ __forceinline__ const T& get_adjacent(detail::tested_index i) const { return data[i.value]; }
     __device__ __forceinline__ usize len() const { return length; }
     __device__ __forceinline__ bool is_empty() const { return length == 0; }
 };
@@ -120,6 +123,7 @@ struct writable {
 
     __device__ __forceinline__ T& operator[](detail::located_index i) const { return data[i.below(length)]; }
     __device__ __forceinline__ T& get_unchecked(detail::tested_index i) const { return data[i.value]; }
+    __device__ __forceinline__ T& get_adjacent(detail::tested_index i) const { return data[i.value]; }
     __device__ __forceinline__ usize len() const { return length; }
     __device__ __forceinline__ bool is_empty() const { return length == 0; }
     template <class Index>

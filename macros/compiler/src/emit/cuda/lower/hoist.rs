@@ -82,6 +82,8 @@ impl Lower<'_> {
             known.insert(variable, values.map_or_else(of_steps, CuExpr::name), Vec::new());
         }
         known.insert_inner();
+        let adjacent = known.adjacent();
+        known.lower.adjacent.extend(adjacent);
         let mut tests = Tests::default();
         let mut accesses = Vec::new();
         let mut widened = BTreeMap::new();

@@ -2,6 +2,7 @@
 //! matters are stored in variables. Values and operations are in `value` and `op`, loops and jumps in `control`.
 
 mod access;
+mod adjacent;
 mod ahead;
 mod boxes;
 mod called;
@@ -74,8 +75,15 @@ use rest::rest;
 use straight::Run;
 use unrolled::Unrolled;
 
-/// Lowers the body to statements, and returns the names that it used.
-pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
+/// A body as statements, with the names that they use, and whether it has accesses to elements that are next to each other.
+pub(super) struct Lowered {
+    pub(super) body: Vec<CuStmt>,
+    pub(super) names: Names,
+    pub(super) has_adjacent: bool,
+}
+
+/// Lowers the body to statements.
+pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> Lowered {
     let function = checked.function();
     let closures = closures(function);
     let mut lower = Lower {
@@ -89,6 +97,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         jump_targets: Vec::new(),
         unchecked: BTreeSet::new(),
         widened: BTreeMap::new(),
+        adjacent: BTreeSet::new(),
         tested_calls: BTreeMap::new(),
         all_within: BTreeMap::new(),
         deferred: BTreeMap::new(),
@@ -116,7 +125,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
     }
     let dest = if function.ret.is_some() { Dest::Return } else { Dest::Discard };
     lower.block_into(&function.body, &dest);
-    (lower.out, lower.names)
+    Lowered { has_adjacent: !lower.adjacent.is_empty(), body: lower.out, names: lower.names }
 }
 
 struct Lower<'f> {
@@ -131,6 +140,8 @@ struct Lower<'f> {
     jump_targets: Vec<control::JumpTarget>,
     /// Accesses that a test before their loop or their run of statements has shown to be within bounds.
     unchecked: BTreeSet<SiteId>,
+    /// Accesses to elements that are next to each other (`adjacent`).
+    adjacent: BTreeSet<SiteId>,
     /// The indexes of such accesses that are printed in another form.
     widened: BTreeMap<SiteId, CuExpr>,
     /// Calls of closures whose accesses are within bounds, with the names of the closures without checks.

@@ -204,7 +204,10 @@ impl Lower<'_> {
                         let base = Box::new(self.place(base, changes_later));
                         CuExpr::Method { base, name: "get_unchecked", arguments: vec![index], site: None }
                     }
-                    None => self.unchecked_place(base, index, changes_later),
+                    None if self.adjacent.contains(site) => {
+                        self.unchecked_place("get_adjacent", base, index, changes_later)
+                    }
+                    None => self.unchecked_place("get_unchecked", base, index, changes_later),
                 }
             }
             ExprKind::Index { base, index, site } if self.deferred.contains_key(site) => {
@@ -216,7 +219,9 @@ impl Lower<'_> {
                 let (base, index) = self.indexed(base, index, changes_later);
                 CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
             }
-            ExprKind::UncheckedPlace { base, index } => self.unchecked_place(base, index, changes_later),
+            ExprKind::UncheckedPlace { base, index } => {
+                self.unchecked_place("get_unchecked", base, index, changes_later)
+            }
             ExprKind::Local(_) | ExprKind::Deref(_) => self.value(expr),
             _ => {
                 let value = self.value(expr);
@@ -226,9 +231,9 @@ impl Lower<'_> {
         }
     }
 
-    fn unchecked_place(&mut self, base: &Expr, index: &Expr, changes_later: bool) -> CuExpr {
+    fn unchecked_place(&mut self, name: &'static str, base: &Expr, index: &Expr, changes_later: bool) -> CuExpr {
         let (base, index) = self.indexed(base, index, changes_later);
-        CuExpr::Method { base: Box::new(base), name: "get_unchecked", arguments: vec![index], site: None }
+        CuExpr::Method { base: Box::new(base), name, arguments: vec![index], site: None }
     }
 
     /// Returns an index that is within bounds: this one, or another if this one is not, which the variable of the loop then says.

@@ -1,0 +1,50 @@
+//! Elements that are next to each other in loops that are unrolled.
+
+use super::bounds::tested;
+
+const MEMORY: &str = "m: &mut [f32], w: &[f32], x: &[f32], at: usize, j: u32, n: usize";
+
+#[track_caller]
+fn prints(body: &str, statement: &str) {
+    let (_, statements) = tested(MEMORY, body);
+    let expected = |found: &String| found == statement;
+    assert!(statements.iter().any(expected), "{body}: {statements:#?}");
+}
+
+#[test]
+fn loads_of_a_loop_that_stores_nothing() {
+    let sums = |index: &str| format!("let mut sum = 0.0; for k in 0..8 {{ sum += w[{index}]; }} m[0] = sum;");
+    for index in ["k", "at + k", "k + at * 8", "(j * 8) as usize + k", "(j * 8 + k as u32) as usize"] {
+        let (_, statements) = tested(MEMORY, &sums(index));
+        assert!(statements.iter().any(|found| found.contains("w.get_adjacent(")), "{index}: {statements:#?}");
+    }
+    for index in ["k * 2", "at - k", "at + k + k", "k * n + at"] {
+        let (_, statements) = tested(MEMORY, &sums(index));
+        assert!(!statements.iter().any(|found| found.contains("get_adjacent")), "{index}: {statements:#?}");
+    }
+    // The inner loop is unrolled.
+    prints(
+        "for i in 0..n { for k in 0..4 { m[0] = w[i]; } for k in 0..4 { n == k; x[i * 4 + k] == 0.0; } }",
+        "x.get_adjacent(i * 4 + k_2) == <slot4 0.0>;",
+    );
+}
+
+#[test]
+fn stores_of_neighbours() {
+    prints("for k in 0..4 { m[at + k] = w[at + k]; }", "m.get_adjacent(at + k) = w.get_unchecked(at + k);");
+    prints("for k in 0..4 { m[at + k] += 1.0; }", "m.get_adjacent(at + k) += <slot2 1.0>;");
+}
+
+#[test]
+fn what_has_nothing_to_join() {
+    for body in [
+        "for k in 0..n { m[k] = w[k]; }",
+        "for k in 0..64 { m[k] = w[k]; }",
+        "for k in (0..8).step_by(2) { m[k] = w[k]; }",
+        "for k in 0..8 { if k < j as usize { m[k] = 1.0; } }",
+        "for k in 0..8 { m[j as usize] = w[at]; }",
+    ] {
+        let (_, statements) = tested(MEMORY, body);
+        assert!(!statements.iter().any(|found| found.contains("get_adjacent")), "{body}: {statements:#?}");
+    }
+}
