@@ -33,7 +33,7 @@ pub(super) struct Operands<'a> {
 /// A function that launches a kernel of a layer.
 pub(super) type Launch = fn(&Device, Operands<'_>) -> phalanx::Result<()>;
 
-fn gemm<E: Epilogue + 'static>(device: &Device, operands: Operands<'_>) -> phalanx::Result<()> {
+pub(super) fn gemm<E: Epilogue + 'static>(device: &Device, operands: Operands<'_>) -> phalanx::Result<()> {
     let Operands { a, b, bias, residual, c, size: [m, n, k], factor, blocks } = operands;
     let (a, b, mut c) = (a.tensor([1, m, k])?, b.tensor([1, n, k])?, c.tensor_mut([1, m, n])?);
     let [rows, columns, steps] = [m.div_ceil(TILE[0]), n.div_ceil(TILE[1]), k.div_ceil(64)].map(|count| count as u32);

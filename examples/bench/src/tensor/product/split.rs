@@ -70,7 +70,10 @@ fn split<E: Epilogue, const C: usize>(
         let zeros = Accumulator::<f32, ROWS, TILE>::splat(0.0);
         full[0].wait_parity(false);
         let mut product = warpgroup.mma_async(zeros, &a_tiles[0][own..own + ROWS], &b_tiles[0]);
-        for step in 1..steps {
+        // A count of its own, as in `persistent`: of it the compiler knows without a check that the stage exists, and a check between two
+        // products would keep them apart.
+        let mut step = 1;
+        for _ in 1..steps {
             let stage = step % STAGES as u32;
             full[stage].wait_parity(step / STAGES as u32 % 2 == 1);
             product = warpgroup.mma_async(product, &a_tiles[stage][own..own + ROWS], &b_tiles[stage]);
@@ -78,6 +81,7 @@ fn split<E: Epilogue, const C: usize>(
             if rank % 32 == 0 {
                 let _ = empty[(step - 1) % STAGES as u32].arrive();
             }
+            step += 1;
         }
         let sum = warpgroup.wait_mma(product);
         #[unroll]
