@@ -20,7 +20,8 @@ const DEPTH: usize = 64;
 const STAGES: usize = 4;
 const BLOCK: u32 = 384;
 
-type Operand = [Swizzled<bf16, DEPTH>; TILE];
+type Left = [Swizzled<bf16, DEPTH>; ROWS];
+type Right = [Swizzled<bf16, DEPTH>; TILE];
 /// A row of sums, padded so that the rows of a store lie in different banks.
 type Sums = [f32; TILE + 8];
 
@@ -30,8 +31,8 @@ type Sums = [f32; TILE + 8];
 /// zeros, so that the blocks need not have equal shares of the operands. `width` is the number of the result's columns, a multiple of 4.
 #[cluster_kernel(cluster = C, block = BLOCK)]
 fn split<E: Epilogue, const C: usize>(
-    a: &TensorMap<Operand>,
-    b: &TensorMap<Operand>,
+    a: &TensorMap<Left>,
+    b: &TensorMap<Right>,
     bias: &[[bf16; 2]],
     residual: &[[bf16; 2]],
     c: &mut [bf16],
@@ -43,8 +44,9 @@ fn split<E: Epilogue, const C: usize>(
 ) {
     let (cluster, block) = (this_cluster(), this_thread_block());
     let warpgroup = tiled_partition::<128>(&block);
-    let a_tiles = shared_array::<Operand, STAGES>();
-    let b_tiles = shared_array::<Operand, STAGES>();
+    // A tile for each warpgroup: a part of one, from a row that is known only to be in it, would be checked between two products.
+    let a_tiles = shared_array::<Left, { STAGES * CONSUMERS }>();
+    let b_tiles = shared_array::<Right, STAGES>();
     let sums = shared_array::<Sums, TILE>();
     let (full, empty) = (shared_barriers::<STAGES>(), shared_barriers::<STAGES>());
     full.init_collective(&block, 1);
@@ -60,23 +62,25 @@ fn split<E: Epilogue, const C: usize>(
                 let stage = step % STAGES as u32;
                 let start = ((first + step) * DEPTH as u32) as i32;
                 empty[stage].wait_parity(step / STAGES as u32 % 2 == 0);
-                a.load_async([top as i32, start], &a_tiles[stage], &full[stage]);
+                #[unroll]
+                for part in 0..CONSUMERS as u32 {
+                    let from = (top + part * ROWS as u32) as i32;
+                    a.load_async([from, start], &a_tiles[stage * CONSUMERS as u32 + part], &full[stage]);
+                }
                 b.load_async([left as i32, start], &b_tiles[stage], &full[stage]);
                 let _ = full[stage].arrive();
             }
         }
     } else {
-        let own = which as usize % CONSUMERS * ROWS; // a remainder, from which the compiler knows that it is in the tile
+        let own = which % CONSUMERS as u32;
         let zeros = Accumulator::<f32, ROWS, TILE>::splat(0.0);
         full[0].wait_parity(false);
-        let mut product = warpgroup.mma_async(zeros, &a_tiles[0][own..own + ROWS], &b_tiles[0]);
-        // A count of its own, as in `persistent`: of it the compiler knows without a check that the stage exists, and a check between two
-        // products would keep them apart.
-        let mut step = 1;
+        let mut product = warpgroup.mma_async(zeros, &a_tiles[own], &b_tiles[0]);
+        let mut step = 1; // a count of its own, as in `persistent`
         for _ in 1..steps {
             let stage = step % STAGES as u32;
             full[stage].wait_parity(step / STAGES as u32 % 2 == 1);
-            product = warpgroup.mma_async(product, &a_tiles[stage][own..own + ROWS], &b_tiles[stage]);
+            product = warpgroup.mma_async(product, &a_tiles[stage * CONSUMERS as u32 + own], &b_tiles[stage]);
             warpgroup.wait_mma_prior::<1>(); // the product before has read its stage
             if rank % 32 == 0 {
                 let _ = empty[(step - 1) % STAGES as u32].arrive();
@@ -86,7 +90,7 @@ fn split<E: Epilogue, const C: usize>(
         let sum = warpgroup.wait_mma(product);
         #[unroll]
         for pair in 0..TILE as u32 / 4 {
-            let (row, column) = (own as u32 + sum.row(rank, pair * 2), sum.column(rank, pair * 2));
+            let (row, column) = (own * ROWS as u32 + sum.row(rank, pair * 2), sum.column(rank, pair * 2));
             sums[row].store_vec(column, f32x2::new([sum[pair * 2], sum[pair * 2 + 1]]));
         }
     }
