@@ -51,6 +51,7 @@ fn sources() -> Vec<(String, String)> {
         "examples/embedded",
         "ui-tests/accept",
         "ui-tests/beside_cudarc/src",
+        "ui-tests/changed_lines",
         "ui-tests/tests",
         "ui-tests/conformance/src",
         "ui-tests/conformance/tests",

@@ -3,7 +3,7 @@
 
 use phalanx::{Device, Schedule, Simulator};
 use phalanx_bench::part::Part;
-use phalanx_bench::{atlas, twin};
+use phalanx_bench::{atlas, tensor, twin};
 
 fn simulate(device: &Device) {
     for part in Part::all() {
@@ -19,6 +19,24 @@ fn showcases_are_right_in_the_simulator() {
 #[test]
 fn showcases_are_right_under_a_random_schedule() {
     simulate(&Device::simulator_with(Simulator::new().schedule(Schedule::Random { seed: 7 })));
+}
+
+/// Products whose blocks or warpgroups wait for each other, under orders that reach late and early arrivals.
+#[test]
+fn products_are_right_under_several_schedules() {
+    let schedules = [
+        Schedule::Random { seed: 1 },
+        Schedule::Priority { seed: 2, changes: 3 },
+        Schedule::Priority { seed: 3, changes: 3 },
+        Schedule::Lockstep { seed: 4 },
+    ];
+    for schedule in schedules {
+        let device = Device::simulator_with(Simulator::new().schedule(schedule.clone()));
+        for (named, cases) in [("sum split", 4), ("ping-pong", 4)] {
+            let simulated = tensor::simulate_those_named(&device, named);
+            assert_eq!(simulated.unwrap_or_else(|error| panic!("{schedule:?}: {error}")), cases);
+        }
+    }
 }
 
 #[test]

@@ -110,11 +110,17 @@ fn checked(case: &Case, device: &Device) -> Result<Box<dyn Prepared>> {
 
 /// Runs the kernels in the simulator at small sizes. With PHALANX_CUBINS set, this stores them for a measurement.
 pub fn simulate(device: &Device) -> Result<()> {
-    let run = |case: Case| match checked(&case, device) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(format!("{}, {}: {error}", case.kernel, case.size).into()),
-    };
-    cases(Scale::Small).into_iter().try_for_each(run)
+    simulate_those_named(device, "").map(drop)
+}
+
+/// Runs the kernels in whose names a text occurs in the simulator at small sizes. Returns the number of their cases.
+pub fn simulate_those_named(device: &Device, text: &str) -> Result<usize> {
+    let mut cases = cases(Scale::Small);
+    cases.retain(|case| case.kernel.contains(text));
+    for case in &cases {
+        checked(case, device).map_err(|error| format!("{}, {}: {error}", case.kernel, case.size))?;
+    }
+    Ok(cases.len())
 }
 
 /// Returns a page of what was measured, with the libraries' answers to the rows' problems, as far as there are any.

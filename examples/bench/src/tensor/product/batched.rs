@@ -28,7 +28,7 @@ pub(super) fn cases(scale: Scale) -> Vec<Case> {
     wide.chain(others).collect()
 }
 
-fn launch<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
+pub(super) fn launch<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
     device: &Device,
     a: &Buffer<T>,
     b: &Buffer<T>,

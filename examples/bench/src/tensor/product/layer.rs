@@ -1,11 +1,10 @@
 //! A layer of a network in one kernel, `activation(a * b + bias) + residual`: the problem, its data and the check of a result.
 
-use phalanx::Launch;
 use phalanx::prelude::*;
 use serde_json::json;
 
-use super::epilogue::{Gelu, Silu};
-use super::persistent::{TILE, gemm};
+use super::epilogue::{Epilogue, Gelu, Silu};
+use super::persistent::{self, TILE};
 use super::{Case, Prepared};
 use crate::case::Scale;
 use crate::{Result, compare, data, memory};
@@ -13,12 +12,38 @@ use crate::{Result, compare, data, memory};
 pub(super) fn cases(scale: Scale) -> Vec<Case> {
     let size = scale.pick([16_384, 4_096, 4_096], [300, 520, 320]);
     vec![
-        case("bf16 GEMM, bias, GELU, residual", true, size, scale),
-        case("bf16 GEMM, bias, SiLU, residual", false, size, scale),
+        case("bf16 GEMM, bias, GELU, residual", true, size, scale, gemm::<Gelu>),
+        case("bf16 GEMM, bias, SiLU, residual", false, size, scale, gemm::<Silu>),
     ]
 }
 
-fn case(kernel: &'static str, gelu: bool, [m, n, k]: [usize; 3], scale: Scale) -> Case {
+/// What a kernel is given: the operands, what its epilogue adds, the result and their size, the factor of a sum, and the number of blocks
+/// that fill the device.
+pub(super) struct Operands<'a> {
+    pub(super) a: &'a Buffer<bf16>,
+    pub(super) b: &'a Buffer<bf16>,
+    pub(super) bias: &'a Buffer<[bf16; 2]>,
+    pub(super) residual: &'a Buffer<[bf16; 2]>,
+    pub(super) c: &'a mut Buffer<bf16>,
+    pub(super) size: [usize; 3],
+    pub(super) factor: f32,
+    pub(super) blocks: u32,
+}
+
+/// A function that launches a kernel of a layer.
+pub(super) type Launch = fn(&Device, Operands<'_>) -> phalanx::Result<()>;
+
+pub(super) fn gemm<E: Epilogue + 'static>(device: &Device, operands: Operands<'_>) -> phalanx::Result<()> {
+    let Operands { a, b, bias, residual, c, size: [m, n, k], factor, blocks } = operands;
+    let (a, b, mut c) = (a.tensor([1, m, k])?, b.tensor([1, n, k])?, c.tensor_mut([1, m, n])?);
+    let [rows, columns, steps] = [m.div_ceil(TILE[0]), n.div_ceil(TILE[1]), k.div_ceil(64)].map(|count| count as u32);
+    persistent::gemm::<bf16, f32, E, 64>(&a, &b, bias, residual, &mut c, 1, rows, columns, steps, factor)
+        .grid(blocks)
+        .enqueue(device)
+}
+
+/// A case of `activation(factor * a * b + bias) + residual`.
+pub(super) fn case(kernel: &'static str, gelu: bool, [m, n, k]: [usize; 3], scale: Scale, launch: Launch) -> Case {
     Case {
         kernel,
         size: format!("{m} × {n} × {k}"),
@@ -41,6 +66,7 @@ fn case(kernel: &'static str, gelu: bool, [m, n, k]: [usize; 3], scale: Scale) -
                 size: [m, n, k],
                 gelu,
                 blocks,
+                launch,
             }))
         }),
     }
@@ -54,6 +80,7 @@ struct Layer {
     size: [usize; 3],
     gelu: bool,
     blocks: u32,
+    launch: Launch,
 }
 
 /// The factor of a sum: the elements of the operands are as large as 1, and the sums as the root of `k`.
@@ -67,17 +94,10 @@ impl Prepared for Layer {
     }
 
     fn enqueue(&mut self, device: &Device, set: usize) -> phalanx::Result<()> {
-        let [m, n, k] = self.size;
         let ([a, b, residual], c) = &mut self.sets[set];
-        let (a, b, mut c) = (a.tensor([1, m, k])?, b.tensor([1, n, k])?, c.tensor_mut([1, m, n])?);
-        let [rows, columns, steps] =
-            [m.div_ceil(TILE[0]), n.div_ceil(TILE[1]), k.div_ceil(64)].map(|count| count as u32);
-        let (bias, residual, scale) = (self.bias_of_device.as_chunks()?, residual.as_chunks()?, factor(k));
-        let launch: Launch<'_> = match self.gelu {
-            true => gemm::<bf16, f32, Gelu, 64>(&a, &b, &bias, &residual, &mut c, 1, rows, columns, steps, scale),
-            false => gemm::<bf16, f32, Silu, 64>(&a, &b, &bias, &residual, &mut c, 1, rows, columns, steps, scale),
-        };
-        launch.grid(self.blocks).enqueue(device)
+        let (bias, residual) = (self.bias_of_device.as_chunks()?, residual.as_chunks()?);
+        let (size, factor, blocks) = (self.size, factor(self.size[2]), self.blocks);
+        (self.launch)(device, Operands { a, b, bias: &bias, residual: &residual, c, size, factor, blocks })
     }
 
     fn check(&self) -> Result<()> {

@@ -14,10 +14,21 @@ mod layer;
 mod narrow;
 mod normed;
 mod persistent;
+mod ping_pong;
+mod split;
 mod steps;
 
 pub(super) fn cases(scale: Scale) -> Vec<Case> {
-    let all = [steps::cases, batched::cases, layer::cases, normed::cases, grouped::cases, narrow::cases];
+    let all = [
+        steps::cases,
+        batched::cases,
+        layer::cases,
+        normed::cases,
+        grouped::cases,
+        narrow::cases,
+        split::cases,
+        ping_pong::cases,
+    ];
     all.into_iter().flat_map(|cases| cases(scale)).collect()
 }
 

@@ -4,12 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use super::super::session;
+use super::changed_lines::changes::{ATTENTION, GEMM, PERSISTENT};
 use crate::RingReport;
 use crate::parse::same_file::{Attributed, attributed};
-
-pub(super) const GEMM: &str = "examples/bench/src/tensor/product/persistent.rs";
-pub(super) const ATTENTION: &str = "examples/bench/src/tensor/attention.rs";
-pub(super) const PERSISTENT: &str = "ui-tests/conformance/src/kernels/persistent.rs";
 
 pub(super) fn text(file: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
