@@ -89,6 +89,7 @@ impl<'f> Builder<'f> {
                 let into = token.map(|_| self.temporary());
                 into.into_iter().for_each(|into| self.move_token(into, token, at));
                 let taken = self.with_variant(&values[0], at);
+                let taken = self.with_kept_variant(taken, at);
                 let nothing = self.nothing(at);
                 let none = self.in_variant(nothing, false, at);
                 self.store(&operands[0], &none, at);
