@@ -46,9 +46,8 @@ pub(crate) fn barrier_before(mut diag: Diag, read: SpanRange, group: Group) -> D
     }
     let sync = format!("{}.sync()", short(group));
     let help = format!(
-        "let all threads execute `{sync}` before line {}, after the last write; then the value is the same for all of them; if it is the same for another reason, say so: `{}.uniform(..)`",
-        read.line(),
-        short(group)
+        "let all threads execute `{sync}` before line {}, after the last write; then the value is the same for all of them",
+        read.line()
     );
     Diag { help: None, ..diag }.help(help)
 }

@@ -27,7 +27,6 @@ mod index_analysis;
 mod index_path;
 mod index_value;
 mod least;
-mod one_barrier;
 pub(crate) mod overlap;
 pub(crate) mod protocol;
 mod questions;
@@ -487,8 +486,7 @@ impl Check<'_, '_> {
         let is_duplicate = |(id, fault): &(&FaultId, &Fault)| {
             fault.on_other_arm && !fault.others.is_empty() && fault.others.iter().all(|other| is_reported(id, other))
         };
-        let mut duplicates: BTreeSet<FaultId> = self.faults.iter().filter(is_duplicate).map(|(id, _)| *id).collect();
-        duplicates.extend(one_barrier::mended_by_others(self.function, &self.faults));
+        let duplicates: BTreeSet<FaultId> = self.faults.iter().filter(is_duplicate).map(|(id, _)| *id).collect();
         let faults = self.faults.into_iter().filter(|(id, _)| !duplicates.contains(id));
         faults.for_each(|(_, fault)| diags.push(fault.diag));
         self.protocol
