@@ -402,7 +402,8 @@ fn parse(item: TokenStream, role: Role, options: Options, attribute: &str, diags
     if parsed.sig.receiver().is_some() {
         // A method inside an `impl`, where the items that replace a function cannot stand.
         diags.push(messages::receiver(SpanRange::of(&parsed.sig.ident)));
-        return Parsed::Refused(item);
+        let stub = parse::refused_method::called_in_bodies(&parsed);
+        return Parsed::Refused(quote!(#item #stub));
     }
     let mut function = Box::new(parse::function(&parsed, role, options, diags));
     define(&mut function, Definitions::new());

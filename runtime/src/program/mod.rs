@@ -28,6 +28,7 @@ pub(crate) mod options;
 mod order;
 pub(crate) mod parameters;
 pub(crate) mod refusal;
+pub(crate) mod refused;
 mod shared;
 mod site;
 pub(crate) mod template;

@@ -13,6 +13,7 @@ use super::cfg::{BlockId, Cfg, Extent, NodeId, Region, Select, Source, Step, Ste
 use super::key_range::remove_range;
 use super::liveness;
 use super::residues::{Assignment, Remainders, Residues};
+use super::thresholds::number;
 use super::uniform::values::Values;
 use crate::model::ValueId;
 use crate::model::expr::BinaryOp;
@@ -45,6 +46,8 @@ pub(super) struct ConstantPropagation<'a, 'f> {
     cfg: &'a Cfg<'f>,
     followed: BTreeSet<Variable>,
     residues: Residues,
+    /// What groups say of their sizes, where the kernel's attribute fixes them.
+    sizes: BTreeMap<NodeId, u64>,
     /// The values that are live at the start of each block.
     live: Vec<BTreeSet<NodeId>>,
 }
@@ -69,7 +72,8 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         let residues = Residues::of(cfg, values, &selectors(cfg), set_alike);
         let live = if residues.is_empty() { Vec::new() } else { live_values(cfg, residues.nodes()) };
         let followed = sets.keys().copied().collect();
-        let mut numbers = ConstantPropagation { cfg, followed, residues, live };
+        let sizes = cfg.queries.keys().filter_map(|query| Some((*query, number(values, *query)?))).collect();
+        let mut numbers = ConstantPropagation { cfg, followed, residues, sizes, live };
         numbers.keep_countable(&sets);
         if !numbers.followed.iter().any(is_counted) {
             numbers.followed.clone_from(numbers.residues.variables());
@@ -124,6 +128,9 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
 
     /// Whether a value is made of literals and these variables.
     fn is_countable(&self, node: NodeId, variables: &BTreeSet<Variable>) -> bool {
+        if self.sizes.contains_key(&node) {
+            return true;
+        }
         let node = &self.cfg.nodes[node.0];
         match &node.source {
             Source::Integer(_) | Source::Constant(_) => true,
@@ -150,8 +157,9 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
 
     /// Leaves the counters out that are followed modulo a number; `None` if there are none.
     pub(super) fn without_residues(&self) -> Option<Self> {
-        let Self { cfg, followed, live, .. } = self;
-        let others = Self { cfg, followed: followed.clone(), live: live.clone(), residues: Residues::default() };
+        let Self { cfg, followed, live, sizes, .. } = self;
+        let (followed, live, sizes) = (followed.clone(), live.clone(), sizes.clone());
+        let others = Self { cfg, followed, live, sizes, residues: Residues::default() };
         (!self.residues.is_empty()).then_some(others)
     }
 
@@ -197,6 +205,9 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         }
         if let Some(remainder) = self.residues.evaluate(self.cfg, &numbers.remainders, node) {
             return Some(Number::from(remainder));
+        }
+        if let Some(size) = self.sizes.get(&node) {
+            return Some(Number::from(*size));
         }
         let node = &self.cfg.nodes[node.0];
         let operand = |index: usize| numbers.nodes.get(node.operands.get(index)?).copied();

@@ -157,6 +157,7 @@ pub(crate) fn follow_threads(function: &Function, diags: &mut Diags) -> bool {
     forgotten::mark(&mut cfg, &tokens, &mut diags.nested());
     let (control, live) = (Control::of(&cfg), Live::of(&cfg));
     let values = Values::of(function, &cfg, &control, &live);
+    traces::ends::check(function, &cfg, &values, diags);
     traces::check(function, &cfg, &values, false, diags)
 }
 
@@ -221,6 +222,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
             (protocol, found) = right;
         }
     }
+    traces::ends::check(function, &cfg, &values, &mut found);
     // What a waived rule about phase barriers would have refused is a fault of its ring, too.
     let is_waived = |rule, at| function.waives_at(rule, at) && !Rule::OF_KNOWN_NUMBERS.contains(&rule);
     let mut of_rings = diags.nested();

@@ -144,8 +144,8 @@ fn most_of_types_with(number: u64) -> u64 {
     bits.into_iter().map(|bits| (1 << bits) - 1).find(|most| number <= *most).unwrap_or(u64::MAX >> 1)
 }
 
-/// A number that the text shows.
-fn number(values: &Values<'_, '_>, node: NodeId) -> Option<u64> {
+/// A number that the text shows: a literal, or the size of a group that the kernel's attribute fixes.
+pub(super) fn number(values: &Values<'_, '_>, node: NodeId) -> Option<u64> {
     let cfg = values.cfg;
     let node = cfg.origin(node);
     let options = &values.function().options;

@@ -37,7 +37,13 @@ pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
         );
     }
     diag.help(
-        "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references; write anything else in the loop body",
+        "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references, then `map`, `filter`, `take_while`, `skip_while` and `map_while`; write anything else in the loop body",
+    )
+}
+
+pub(crate) fn adapted_loop(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedLoop, at, "closures of an iterator in this form are not part of the kernel language").help(
+        "write the closures in place, with names for the items: `for x in a.iter().filter(|x| **x > 0)`, or write the test in the loop body",
     )
 }
 
@@ -64,7 +70,7 @@ pub(crate) fn element_pattern(at: SpanRange) -> Diag {
 
 pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported on an iterator")).help(
-        "the supported methods are `sum`, `product`, `fold`, `any`, `all`, `count`, `min`, `max`, `position` and `for_each`, with `map` and `filter` before them; write others as a `for` loop",
+        "the supported methods are `sum`, `product`, `fold`, `any`, `all`, `count`, `min`, `max`, `min_by_key`, `max_by_key`, `position` and `for_each`, with `map`, `filter`, `take_while`, `skip_while` and `map_while` before them; write others as a `for` loop",
     )
 }
 

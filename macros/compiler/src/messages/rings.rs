@@ -236,3 +236,15 @@ pub(crate) fn bytes_of_launch(at: SpanRange, name: &str, block: u64, (expected, 
     )
     .help("expect as many bytes as the copies of a phase bring, of all threads that copy: `bar.expect_tx(bytes)`")
 }
+
+/// A copy to a peer that is counted by a barrier of another block than that of the memory.
+pub(crate) fn ends_of_copy(at: SpanRange, by: u64, memory: u64, barrier: u64) -> Diag {
+    Diag::new(
+        Rule::RingCount,
+        at,
+        format!(
+            "the memory and the barrier of a copy must be of the same block, but block {by} copies to memory of block {memory} and tells a barrier of block {barrier}"
+        ),
+    )
+    .help("map the barrier with the rank with which the memory is mapped: the block that waits there is the one that gets the bytes")
+}

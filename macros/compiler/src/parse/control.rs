@@ -138,6 +138,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn for_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
+        if let Some(adapted) = self.adapted_loop(repeat, span) {
+            return adapted;
+        }
         if !is_range(&repeat.expr) {
             return self.elements_loop(repeat, span);
         }

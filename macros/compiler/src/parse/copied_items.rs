@@ -34,11 +34,11 @@ fn of_iterator(iterator: &syn::Expr) -> Option<(syn::Expr, Items)> {
     let syn::Expr::MethodCall(call) = strip(iterator) else { return None };
     let with = |receiver: syn::Expr| ExprMethodCall { receiver: Box::new(receiver), ..call.clone() };
     match call.method.to_string().as_str() {
-        name @ ("filter" | "map") => {
+        name @ ("filter" | "take_while" | "skip_while" | "map" | "map_while") => {
             let (receiver, items) = of_iterator(&call.receiver)?;
             let mut call = with(receiver);
             take_copy(call.args.first_mut()?, items)?;
-            let items = if name == "map" { Items::Mapped } else { items };
+            let items = if name.starts_with("map") { Items::Mapped } else { items };
             Some((syn::Expr::MethodCall(call), items))
         }
         _ if yields_references(call) => {

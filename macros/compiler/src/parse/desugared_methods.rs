@@ -162,6 +162,20 @@ impl Parser<'_> {
                 let tests = low.into_iter().chain(high);
                 quote_spanned!(at=> { #bindings let #name = #value; true #(&& #tests)* })
             }
+            ("partition_point", place, [function]) if self.is_elements(place) || is_part(place) => {
+                let (low, high, middle) = (fresh("low"), fresh("high"), fresh("middle"));
+                let element: syn::Expr = syn::parse2(quote!(#place[#middle])).ok()?;
+                let test = of_reference(function, &element)?;
+                quote_spanned!(at=> {
+                    let mut #low: ::core::primitive::usize = 0;
+                    let mut #high: ::core::primitive::usize = #place.len();
+                    while #low < #high {
+                        let #middle = #low + (#high - #low) / 2;
+                        if #test { #low = #middle + 1; } else { #high = #middle; }
+                    }
+                    #low
+                })
+            }
             ("swap", place, [first, second]) if self.is_elements(place) || is_part(place) => {
                 let (i, j, held) = (fresh("i"), fresh("j"), fresh("held"));
                 quote_spanned!(at=> {
@@ -324,6 +338,26 @@ pub(super) fn test_of(function: &syn::Expr, value: &Ident) -> Option<TokenStream
             let names: TokenStream = names.collect::<Option<_>>()?;
             Some(quote!({ #names #test }))
         }
+        _ => None,
+    }
+}
+
+/// Applies a closure of `|x|`, or of `|&x|`, to a reference to an element.
+fn of_reference(function: &syn::Expr, element: &syn::Expr) -> Option<TokenStream> {
+    let syn::Expr::Closure(closure) = function else { return None };
+    let (Some(input), 1) = (closure.inputs.first(), closure.inputs.len()) else { return None };
+    let test = whole(&closure.body);
+    match input {
+        Pat::Reference(reference) if reference.mutability.is_none() => {
+            let pattern = &reference.pat;
+            Some(quote!({ let #pattern = #element; #test }))
+        }
+        name @ Pat::Ident(_) => Some(quote!({ let #name = &#element; #test })),
+        Pat::Type(typed) if matches!(*typed.pat, Pat::Ident(_)) => {
+            let name = &typed.pat;
+            Some(quote!({ let #name = &#element; #test }))
+        }
+        Pat::Wild(_) => Some(test),
         _ => None,
     }
 }

@@ -1,23 +1,27 @@
 //! Iterators that are consumed to one value: `values.iter().sum::<f32>()`, `fold`, `any`, `all`, `position`,
-//! `for_each`, each also after `map` and `filter`. They become loops, into which the closures' bodies are inlined.
+//! `for_each`, `min_by_key`, each also after adaptors with closures. They become loops, into which the closures' bodies are inlined.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprClosure, ExprMethodCall, Pat};
 
 use super::Parser;
 use super::copied_items;
 use super::desugared_methods::test_of;
-use super::operand_order::{OperandOrder, whole};
+use super::item_names::Names;
+use super::iter_steps::{ADAPTORS, Adaptor, Steps, adaptors, leaving};
+use super::operand_order::OperandOrder;
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::Expr;
 use crate::span::SpanRange;
 
-const CONSUMERS: [&str; 10] = ["sum", "product", "fold", "any", "all", "count", "min", "max", "position", "for_each"];
+const CONSUMERS: [&str; 12] =
+    ["sum", "product", "fold", "any", "all", "count", "min", "max", "min_by_key", "max_by_key", "position", "for_each"];
 /// Methods that only iterators have, and that are not supported.
-const UNSUPPORTED_CONSUMERS: [&str; 9] =
-    ["collect", "last", "max_by", "min_by", "max_by_key", "min_by_key", "reduce", "find", "nth"];
+const UNSUPPORTED_CONSUMERS: [&str; 7] = ["collect", "last", "max_by", "min_by", "reduce", "find", "nth"];
+/// Consumers that give an item itself.
+const ITEM_CONSUMERS: [&str; 4] = ["min", "max", "min_by_key", "max_by_key"];
 
 impl Parser<'_> {
     /// Parses the consumption of an iterator, if the call is one.
@@ -31,26 +35,26 @@ impl Parser<'_> {
             return known.then(|| self.error(messages::no_consumer(SpanRange::of(&call.method), &name)));
         }
         let (source, adaptors) = adaptors(&call.receiver);
-        let functions = adaptors.iter().map(|(Adaptor::Map(function) | Adaptor::Filter(function))| *function);
-        for function in call.args.last().map(strip).into_iter().chain(functions) {
-            if let syn::Expr::Closure(ExprClosure { body, .. }) = function
-                && leaves(body.to_token_stream())
-            {
-                return Some(
-                    self.error(messages::unsupported_syntax(SpanRange::of(body), "a jump out of this closure is")),
-                );
+        for function in call.args.last().map(strip).into_iter().chain(adaptors.iter().map(|adaptor| adaptor.function)) {
+            if let Some(body) = leaving(function) {
+                return Some(self.error(messages::unsupported_syntax(body, "a jump out of this closure is")));
             }
+        }
+        if let Some(tokens) = written(call, &name, source, &adaptors, true) {
+            return Some(self.consumed_by(tokens, &name, span));
         }
         // A filtered item, or the least one, is itself the result: it must be a value, not a reference into memory.
         let comes_out = match adaptors.first() {
-            // A pattern of its fields takes a reference as it takes a value, and what only counts needs no item.
-            Some(Adaptor::Filter(syn::Expr::Closure(ExprClosure { inputs, .. }))) => {
-                let is_destructured = matches!(inputs.first(), Some(Pat::Tuple(_) | Pat::Struct(_)));
-                !is_destructured || name != "count"
-            }
-            Some(Adaptor::Filter(_)) => true,
-            Some(Adaptor::Map(_)) => false,
-            None => ["min", "max"].contains(&name.as_str()),
+            Some(Adaptor { keeps: true, function, .. }) => match function {
+                // A pattern of its fields takes a reference as it takes a value, and what only counts needs no item.
+                syn::Expr::Closure(ExprClosure { inputs, .. }) => {
+                    let is_destructured = matches!(inputs.first(), Some(Pat::Tuple(_) | Pat::Struct(_)));
+                    !is_destructured || name != "count"
+                }
+                _ => true,
+            },
+            Some(Adaptor { keeps: false, .. }) => false,
+            None => ITEM_CONSUMERS.contains(&name.as_str()),
         };
         // A part of memory is a name for it, of which a test can make another.
         let is_part_counted = name == "count" && gives_parts(source);
@@ -60,13 +64,18 @@ impl Parser<'_> {
             }
             return Some(self.error(messages::item_reference(SpanRange::of(&call.method), &name)));
         }
-        let Some(tokens) = written(call, &name, source, &adaptors) else {
-            return Some(self.error(messages::consumer_form(span, &name)));
-        };
-        Some(match syn::parse2::<syn::Expr>(tokens) {
-            Ok(expr) => Expr { span, ..self.expr(&expr) },
-            Err(_) => self.error(messages::consumer_form(span, &name)),
+        Some(match written(call, &name, source, &adaptors, false) {
+            Some(tokens) => self.consumed_by(tokens, &name, span),
+            None => self.error(messages::consumer_form(span, &name)),
         })
+    }
+
+    /// Parses the loop that replaces a call.
+    fn consumed_by(&mut self, tokens: TokenStream, name: &str, span: SpanRange) -> Expr {
+        match syn::parse2::<syn::Expr>(tokens) {
+            Ok(expr) => Expr { span, ..self.expr(&expr) },
+            Err(_) => self.error(messages::consumer_form(span, name)),
+        }
     }
 }
 
@@ -81,22 +90,34 @@ pub(super) fn with_stated_type(init: &syn::Expr, ty: &syn::Type) -> Option<syn::
     Some(syn::Expr::MethodCall(ExprMethodCall { turbofish: Some(turbofish), ..call.clone() }))
 }
 
-/// Returns the loop that replaces a call.
-fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Adaptor<'_>]) -> Option<TokenStream> {
+/// Returns the loop that replaces a call, whose closures take items by the names of their parts (`by_names`) or as values.
+fn written(
+    call: &ExprMethodCall,
+    name: &str,
+    source: &syn::Expr,
+    adaptors: &[Adaptor<'_>],
+    by_names: bool,
+) -> Option<TokenStream> {
     let at = SpanRange::of(&call.method).lo;
     let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
     let (total, item, found, index) = (fresh("total"), fresh("item"), fresh("found"), fresh("index"));
-    let mut steps = adaptors.iter().map(|adaptor| Step::of_adaptor(adaptor, &item)).collect::<Option<Vec<_>>>()?;
+    let names = match by_names {
+        true if adaptors.first()?.keeps => Some(Names::of(source, item.span())).filter(Names::is_pair),
+        true => None,
+        false => Some(Names::One(item.clone())),
+    }?;
+    let mut steps = Steps::of(names, by_names, item.clone(), adaptors)?;
     let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
-    steps.push(match (name, &arguments[..]) {
-        ("sum" | "product" | "min" | "max", []) => Step::Map { pat: quote!(#item), value: quote!(#item) },
-        ("count", []) => Step::Map { pat: quote!(_), value: TokenStream::new() },
-        ("fold", [_, function]) => Step::of(function, &item, Some(&total))?,
-        ("any" | "all" | "for_each", [function]) => Step::of(function, &item, None)?,
-        ("position", [function]) if adaptors.is_empty() => Step::of(function, &item, None)?,
+    match (name, &arguments[..]) {
+        ("sum" | "product" | "min" | "max", []) => steps.require_value()?,
+        ("count", []) => steps.ignore(),
+        ("fold", [_, function]) => steps.apply(function, Some(&total))?,
+        ("any" | "all" | "for_each", [function]) => steps.apply(function, None)?,
+        ("min_by_key" | "max_by_key", [_]) => steps.require_value()?,
+        ("position", [function]) if adaptors.is_empty() => steps.apply(function, None)?,
         _ => return None,
-    });
-    let over = |last: &dyn Fn(&TokenStream) -> TokenStream| repeat(&source.to_token_stream(), &steps, &item, last, at);
+    }
+    let over = |last: &dyn Fn(&TokenStream) -> TokenStream| steps.repeat(&source.to_token_stream(), last, at);
     Some(match (name, &arguments[..]) {
         ("sum" | "product", _) => {
             let ty = call.turbofish.as_ref()?.args.first()?.to_token_stream();
@@ -125,12 +146,32 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Ad
             );
             quote_spanned!(at=> { let mut #found = None; #repeat #found })
         }
+        // The first of several least items, and the last of several greatest ones.
+        ("min_by_key" | "max_by_key", [function]) => {
+            let (key, best, of_best) = (fresh("key"), fresh("best"), fresh("of_best"));
+            let of_item = test_of(function, &item)?;
+            let stays = if name == "min_by_key" { quote!(<=) } else { quote!(>) };
+            let repeat = over(&|_| {
+                quote_spanned!(at=>
+                    let #key = #of_item;
+                    #found = Some(match #found {
+                        Some((#of_best, #best)) => if #of_best #stays (#key | #key) { (#of_best, #best) } else { (#key, #item) },
+                        None => (#key, #item),
+                    });
+                )
+            });
+            quote_spanned!(at=> {
+                let mut #found = None;
+                #repeat
+                match #found { Some((_, #best)) => Some(#best), None => None }
+            })
+        }
         ("fold", [start, _]) => {
             // The source is evaluated before the start.
             let mut order = OperandOrder::of(&[source, *start], fresh("operand").span());
             let source = order.source(source);
             let bindings = order.bindings();
-            let repeat = repeat(&source, &steps, &item, &|value| quote!(#total = #value;), at);
+            let repeat = steps.repeat(&source, &|value| quote!(#total = #value;), at);
             quote_spanned!(at=> { #bindings let mut #total = #start; #repeat #total })
         }
         ("any", _) => {
@@ -142,7 +183,7 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Ad
             quote_spanned!(at=> { let mut #found = true; #repeat #found })
         }
         ("position", _) => {
-            let Some(Step::Map { pat, value }) = steps.first() else { return None };
+            let (pat, value) = steps.first_map()?;
             quote_spanned!(at=> {
                 let mut #found = None;
                 for (#index, #pat) in #source.enumerate() { if #value { #found = Some(#index); break; } }
@@ -156,107 +197,8 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Ad
     })
 }
 
-/// An adaptor: `.map(function)` or `.filter(function)`.
-enum Adaptor<'e> {
-    Map(&'e syn::Expr),
-    Filter(&'e syn::Expr),
-}
-
-/// A step of the loop's body: the pattern that takes the item, and the value that replaces it or the test that keeps
-/// it.
-enum Step {
-    Map { pat: TokenStream, value: TokenStream },
-    Filter { test: TokenStream },
-}
-
-impl Step {
-    fn of_adaptor(adaptor: &Adaptor<'_>, item: &Ident) -> Option<Step> {
-        match adaptor {
-            Adaptor::Map(function) => Step::of(function, item, None),
-            Adaptor::Filter(function) => Some(Step::Filter { test: test_of(function, item)? }),
-        }
-    }
-
-    /// Makes a step of a closure or a function of an item, or of the accumulator and an item.
-    fn of(function: &syn::Expr, item: &Ident, total: Option<&Ident>) -> Option<Step> {
-        match function {
-            syn::Expr::Path(path) => {
-                let total = total.into_iter();
-                Some(Step::Map { pat: quote!(#item), value: quote!(#path(#(#total,)* #item)) })
-            }
-            syn::Expr::Closure(closure) => {
-                let (inputs, body) = (closure.inputs.iter().collect::<Vec<_>>(), whole(&closure.body));
-                let (before, input) = match (total, &inputs[..]) {
-                    (None, [input]) => (None, *input),
-                    (Some(total), [so_far, input]) => (Some(quote!(let #so_far = #total;)), *input),
-                    _ => return None,
-                };
-                let pat = match input {
-                    Pat::Type(typed) => &*typed.pat,
-                    pat => pat,
-                };
-                Some(Step::Map { pat: quote!(#pat), value: quote!({ #before #body }) })
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Makes `for item in source { let item = first(item); ... last(item) }`.
-fn repeat(
-    source: &TokenStream,
-    steps: &[Step],
-    item: &Ident,
-    last: &dyn Fn(&TokenStream) -> TokenStream,
-    at: Span,
-) -> TokenStream {
-    // The pattern of the loop itself may dereference.
-    let (pat, body) = match steps.split_first() {
-        Some((Step::Map { pat, value }, rest)) => (pat.clone(), nested(rest, value, item, last, at)),
-        _ => (item.to_token_stream(), nested(steps, &item.to_token_stream(), item, last, at)),
-    };
-    quote_spanned!(at=> for #pat in #source { #body })
-}
-
-/// Nests the steps, from `input` on.
-fn nested(
-    steps: &[Step],
-    input: &TokenStream,
-    item: &Ident,
-    last: &dyn Fn(&TokenStream) -> TokenStream,
-    at: Span,
-) -> TokenStream {
-    match steps.split_first() {
-        None => last(input),
-        Some((Step::Map { pat, value }, rest)) => {
-            let rest = nested(rest, value, item, last, at);
-            quote_spanned!(at=> let #pat = #input; #rest)
-        }
-        Some((Step::Filter { test }, rest)) => {
-            let rest = nested(rest, &item.to_token_stream(), item, last, at);
-            // The item of the loop may be a reference, which no second name can hold.
-            let named = (*item != input.to_string()).then(|| quote_spanned!(at=> let #item = #input;));
-            quote_spanned!(at=> #named if #test { #rest })
-        }
-    }
-}
-
-/// Returns the iterator's source and its adaptors, the first one first.
-fn adaptors(expr: &syn::Expr) -> (&syn::Expr, Vec<Adaptor<'_>>) {
-    let expr = strip(expr);
-    let syn::Expr::MethodCall(call) = expr else { return (expr, Vec::new()) };
-    let adaptor = match (call.method.to_string().as_str(), call.args.first().map(strip), call.args.len()) {
-        ("map", Some(function), 1) => Adaptor::Map(function),
-        ("filter", Some(function), 1) => Adaptor::Filter(function),
-        _ => return (expr, Vec::new()),
-    };
-    let (source, mut before) = adaptors(&call.receiver);
-    before.push(adaptor);
-    (source, before)
-}
-
 /// Whether the items are references, as far as syntax shows.
-fn gives_references(source: &syn::Expr) -> bool {
+pub(super) fn gives_references(source: &syn::Expr) -> bool {
     match strip(source) {
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
             "iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" => true,
@@ -284,9 +226,10 @@ fn is_iterator(expr: &syn::Expr) -> bool {
         syn::Expr::Range(_) => true,
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
             "iter" | "into_iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" => true,
-            "rev" | "enumerate" | "zip" | "step_by" | "skip" | "take" | "copied" | "cloned" | "map" | "filter" => {
+            "rev" | "enumerate" | "zip" | "step_by" | "skip" | "take" | "copied" | "cloned" => {
                 is_iterator(&call.receiver)
             }
+            name if ADAPTORS.contains(&name) => is_iterator(&call.receiver),
             _ => false,
         },
         _ => false,
@@ -296,14 +239,4 @@ fn is_iterator(expr: &syn::Expr) -> bool {
 /// Whether it is more than a range, whose other methods are reported where ranges are parsed.
 fn is_sequence(expr: &syn::Expr) -> bool {
     matches!(strip(expr), syn::Expr::MethodCall(_))
-}
-
-/// Whether a closure's body contains a jump, which would have another target once it is inlined.
-fn leaves(stream: TokenStream) -> bool {
-    stream.into_iter().any(|tree| match tree {
-        TokenTree::Ident(word) => ["return", "break", "continue"].iter().any(|jump| word == jump),
-        TokenTree::Punct(punct) => punct.as_char() == '?',
-        TokenTree::Group(group) => leaves(group.stream()),
-        TokenTree::Literal(_) => false,
-    })
 }

@@ -1,6 +1,7 @@
 //! Translates syn's syntax tree to the model. Parsing goes on after an error: it is reported, an error expression takes
 //! the place of what has it, and the rest is parsed too. No other folder reads syn's syntax tree.
 
+mod adapted_loops;
 mod aggregate;
 mod atomic;
 pub(crate) mod attributes_inside;
@@ -20,8 +21,10 @@ pub(crate) mod inline;
 mod inline_cuda;
 mod inner_attributes;
 pub(crate) mod instance;
+mod item_names;
 mod iter_consumers;
 mod iter_sources;
+mod iter_steps;
 mod lengths;
 mod listed;
 mod local_types;
@@ -38,6 +41,7 @@ mod pattern;
 pub(crate) mod readable;
 mod reference;
 mod referenced_fields;
+pub(crate) mod refused_method;
 pub(crate) mod same_file;
 mod scalar_functions;
 mod signature;

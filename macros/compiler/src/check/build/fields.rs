@@ -2,7 +2,7 @@
 //! whether there is something may be uniform where what there is differs. And what of an element of memory an access of a field is.
 
 use super::{Builder, NodeId, Value, Variable};
-use crate::check::cfg::{Computed, Covers, StepKind, ValueStep};
+use crate::check::cfg::{Computed, Covers, Extent, StepKind, ValueStep};
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind, Member};
 use crate::model::op::Variant;
@@ -101,6 +101,18 @@ impl Builder<'_> {
         let now = self.combined(vec![known.unwrap_or(value.node)], at);
         self.computed.extend(known.map(|_| (now.node, Computed::Held)));
         self.in_known_variant(value.clone(), now)
+    }
+
+    /// The value with its variant in a variable of its own, because that which has been read is set anew.
+    pub(super) fn with_kept_variant(&mut self, value: Value, at: SpanRange) -> Value {
+        let variant = self.variant();
+        let Some(now) = value.fields.iter().find(|(field, _)| *field == variant).map(|(_, now)| now.node) else {
+            return value;
+        };
+        let kept = self.temporary();
+        self.set_node(kept, now, Extent::Whole, at);
+        let kept = Value::of(self.read(kept, at));
+        self.in_known_variant(value, kept)
     }
 
     /// Whether a local, or a part of it, may have been set since a node was evaluated.

@@ -5,8 +5,8 @@ use phalanx_contract::uniformity::Uniformity;
 use super::memory::region_of_kind;
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
 use crate::check::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, ChangeOfRegisters, Covers, Formula, Granule, NodeId, Region, Root, Select,
-    Shared, Team, Tile,
+    AccessKind, BarrierCall, BarrierCallId, ChangeOfRegisters, Computed, Covers, Formula, Granule, NodeId, Region,
+    Root, Select, Shared, Team, Tile,
 };
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
@@ -89,6 +89,7 @@ impl<'f> Builder<'f> {
                 let into = token.map(|_| self.temporary());
                 into.into_iter().for_each(|into| self.move_token(into, token, at));
                 let taken = self.with_variant(&values[0], at);
+                let taken = self.with_kept_variant(taken, at);
                 let nothing = self.nothing(at);
                 let none = self.in_variant(nothing, false, at);
                 self.store(&operands[0], &none, at);
@@ -185,7 +186,9 @@ impl<'f> Builder<'f> {
             Op::Uniform(group) => {
                 let team = team(group);
                 self.step(StepKind::Group(GroupStep::Convergent { team, name: "uniform", argument: None }), at);
-                self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at)
+                let stated = self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at);
+                self.computed.insert(stated, Computed::Held);
+                stated
             }
             Op::Barrier(barrier, method) => {
                 if method.action == PhaseAction::InitCollective {

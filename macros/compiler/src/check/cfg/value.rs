@@ -98,7 +98,7 @@ pub(crate) enum Computed {
     Fits { name: &'static str, bits: u32 },
     /// Whether an `Option` is `Some`, or `None`, by the number of its variant.
     Is { some: bool },
-    /// The value in an `Option`, which holds one.
+    /// The value in an `Option`, which holds one; or the value itself, which is stated to be uniform.
     Held,
     /// The value in an `Option`, which is the first operand, or else the second one; the third is the number of the variant.
     HeldOr,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::kernel::{Kernel, Point, array_of};
-use crate::check::cfg::{BlockId, Cfg, Extent, NodeId, Step, StepKind, TokenStep, ValueStep, Variable};
+use crate::check::cfg::{BlockId, Cfg, Computed, Extent, NodeId, Step, StepKind, TokenStep, ValueStep, Variable};
 use crate::check::engine::{Analysis, Join, solve};
 
 /// What holds the token on all paths.
@@ -23,9 +23,19 @@ impl Join for Holders {
 }
 
 impl Holders {
-    fn holds(&self, cfg: &Cfg<'_>, node: NodeId) -> bool {
-        let reads = cfg.nodes[node.0].source.read();
-        self.nodes.contains(&node) || reads.is_some_and(|variable| self.variables.contains(&variable))
+    /// A node is evaluated: what a variable holds then, or the content of an `Option`, is the token or not.
+    fn evaluate(&mut self, cfg: &Cfg<'_>, node: NodeId) {
+        let of = &cfg.nodes[node.0];
+        let holds = match (of.source.read(), cfg.computed.get(&node)) {
+            (Some(variable), _) => self.variables.contains(&variable),
+            (None, Some(Computed::Held)) => of.operands.first().is_some_and(|option| self.nodes.contains(option)),
+            (None, _) => return,
+        };
+        if holds {
+            self.nodes.insert(node);
+        } else {
+            self.nodes.remove(&node);
+        }
     }
 
     fn set(&mut self, variable: Variable, holds: bool) {
@@ -61,8 +71,11 @@ impl Analysis for LastToken<'_, '_, '_> {
             }
             // A function may arrive.
             StepKind::Call(call) if !cfg.calls[call.0].barriers.is_empty() => *state = Holders::default(),
+            StepKind::Value(ValueStep::Evaluate(node)) => state.evaluate(cfg, *node),
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
-                let holds = matches!(extent, Extent::Whole) && state.holds(cfg, *value);
+                // Nobody waits with what holds no token.
+                let is_none = cfg.computed.get(value) == Some(&Computed::Number(0));
+                let holds = matches!(extent, Extent::Whole) && (is_none || state.nodes.contains(value));
                 state.set(*variable, holds);
             }
             StepKind::Token(TokenStep::Move { from, into }) => {
@@ -89,5 +102,5 @@ pub(super) fn is_last(kernel: &Kernel<'_, '_>, array: usize, token: NodeId, (blo
     for step in &kernel.cfg.blocks[block.0].steps[..index] {
         analysis.transfer(&mut state, step);
     }
-    state.holds(kernel.cfg, token)
+    state.nodes.contains(&token)
 }

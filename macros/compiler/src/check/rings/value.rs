@@ -201,7 +201,8 @@ impl Evaluator<'_, '_, '_> {
                 let handed = self.handed(node, |own| self.value_within(own, point, depth));
                 handed.or_else(|| self.answer(node)).unwrap_or(Value::Unknown)
             }
-            Source::Param(_) | Source::Not | Source::Agreed { .. } => Value::Unknown,
+            Source::Agreed { .. } => self.of_option(node, operand),
+            Source::Param(_) | Source::Not => Value::Unknown,
         };
         if value == Value::Unknown { self.opaque(node) } else { value }
     }

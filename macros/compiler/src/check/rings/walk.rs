@@ -456,7 +456,9 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 Group::Tile | Group::Coalesced if is_within_warp(team) && self.evaluator.arguments.is_some() => {
                     self.meet_warp(point, at, false);
                 }
-                Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced => {
+                // No thread waits for another where they state that a value is the same.
+                Group::ThreadBlock | Group::Cluster | Group::Grid => {}
+                Group::Tile | Group::Coalesced => {
                     self.program.allows_more = true;
                 }
             },

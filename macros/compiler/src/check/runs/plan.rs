@@ -227,7 +227,8 @@ impl Plan {
             };
         }
         let others = cfg.axes.keys().chain(cfg.computed.keys());
-        others.filter(|node| is_operands(**node)).for_each(|node| recipes[node.0].how = How::Other);
+        let is_computed = |node: NodeId| is_operands(node) || matches!(cfg.nodes[node.0].source, Source::Agreed { .. });
+        others.filter(|node| is_computed(**node)).for_each(|node| recipes[node.0].how = How::Other);
         for (node, position) in &cfg.positions {
             if position.offset == Offset::Zero && position.rank_in.is_none() {
                 recipes[node.0].how = How::Digit(position.digit);

@@ -6,7 +6,8 @@
 //! - `unordered_remote_write`: threads of two blocks do so in the memory of a third (`races`);
 //! - `copy_in_flight`: a thread accesses what a copy of its block writes before a wait covers the copy (`copies`);
 //! - `rank_out_of_range`: a thread maps the memory of a block that its cluster lacks (`recorder`);
-//! - `ring_count`: copies bring more or fewer bytes to a phase barrier than it expects (`bytes`);
+//! - `ring_count`: copies bring more or fewer bytes to a phase barrier than it expects (`bytes`), or to one of another block than that whose
+//!   memory they write (`ends`);
 //! - `copy_length`: a bulk copy whose size or whose place in shared memory is no multiple of 16 bytes (`copies`).
 //!
 //! What is not known is left out: an element at an index that depends on an argument or on memory, what a branch on an unknown value
@@ -19,6 +20,7 @@ mod copies;
 mod crowded;
 mod data;
 mod elements;
+pub(super) mod ends;
 mod grid;
 mod grouped;
 mod inputs;

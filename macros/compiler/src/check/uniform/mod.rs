@@ -17,6 +17,8 @@ mod own_elements;
 mod quotient;
 pub(crate) mod summary;
 mod tables;
+mod told;
+mod unseen;
 pub(crate) mod values;
 
 use std::cell::OnceCell;

@@ -11,16 +11,16 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use bitflags::bitflags;
 use phalanx_contract::uniformity::Uniformity;
 
 use super::control::Control;
 use super::factors::Factors;
 use super::level::{Level, Required, Unknown};
-use super::own_elements;
+use super::unseen::Unseen;
+use super::{own_elements, told};
 use crate::check::cfg::{
-    BlockId, Cfg, Extent, Granule, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, Team,
-    ValueStep, Variable,
+    BarrierCallId, BlockId, Cfg, Extent, Granule, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind,
+    Team, ValueStep, Variable,
 };
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::fixed::FixedValues;
@@ -43,6 +43,7 @@ pub(crate) struct Values<'a, 'f> {
     levels: RefCell<Levels>,
     /// The arrays whose elements each are written by one warp alone.
     own_elements: BTreeSet<Shared>,
+    told: told::Told,
     reached: Vec<bool>,
 }
 
@@ -67,35 +68,6 @@ impl Levels {
 
     fn lower(&mut self, node: NodeId, to: &Level) {
         self.stale |= self.of[node.0].meet(to) && self.used[node.0];
-    }
-}
-
-bitflags! {
-    /// Writes to shared memory that a reader may not see yet.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    struct Unseen: u8 {
-        /// A write of the block, with no barrier of it since.
-        const OWN = 1;
-        /// A write of the block before an arrival at the block's barrier, which is not waited for.
-        const OWN_BLOCK = 1 << 1;
-        /// A write of the block before an arrival at the cluster's barrier, which is not waited for.
-        const OWN_CLUSTER = 1 << 2;
-        /// A write of a peer.
-        const PEER = 1 << 3;
-        /// A write of a peer before an arrival at the cluster's barrier.
-        const PEER_CLUSTER = 1 << 4;
-        /// A write of any thread, as seen by a reader in another block.
-        const FAR = 1 << 5;
-        /// The same, before an arrival at the cluster's barrier.
-        const FAR_CLUSTER = 1 << 6;
-        /// A write of the block, since which the warp has not met.
-        const OWN_WARP = 1 << 7;
-
-        /// The writes that a reader in the block may miss.
-        const OF_BLOCK =
-            Self::OWN.bits() | Self::OWN_BLOCK.bits() | Self::OWN_CLUSTER.bits() | Self::PEER.bits() | Self::PEER_CLUSTER.bits();
-        /// The writes that a reader in another block may miss.
-        const OF_CLUSTER = Self::FAR.bits() | Self::FAR_CLUSTER.bits();
     }
 }
 
@@ -259,9 +231,9 @@ impl<'a, 'f> Values<'a, 'f> {
     pub(crate) fn of(function: &'f Function, cfg: &'a Cfg<'f>, control: &'a Control, live: &'a Live) -> Values<'a, 'f> {
         let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
         let (fixed, factors) = (FixedValues::of(cfg, control), RefCell::default());
-        let own_elements = own_elements::of(cfg);
+        let (own_elements, told) = (own_elements::of(cfg), told::Told::of(cfg));
         let mut values =
-            Values { cfg, control, live, function, fixed, factors, levels, own_elements, reached: Vec::new() };
+            Values { cfg, control, live, function, fixed, factors, levels, own_elements, told, reached: Vec::new() };
         loop {
             let states = engine::solve(&values, cfg);
             let levels = values.levels.get_mut();
@@ -381,6 +353,11 @@ impl<'a, 'f> Values<'a, 'f> {
                 {
                     at_most(Uniformity::Warp)
                 }
+                Root::Shared(shared)
+                    if self.told.tells_of(*shared) && !state.unseen_in(*shared).contains(Unseen::UNTOLD) =>
+                {
+                    at_most(Uniformity::Warp)
+                }
                 Root::Shared(_) | Root::Remote(_) => Level::known(Uniformity::Divergent),
             },
             Source::Agreed { team, .. } => Self::agreed(operands(), team),
@@ -410,6 +387,22 @@ impl<'a, 'f> Values<'a, 'f> {
     }
 }
 
+impl Values<'_, '_> {
+    /// Threads wait at a phase barrier, those of the block or of a warp together.
+    fn wait_at_phase(&self, state: &mut State, call: BarrierCallId) {
+        for (shared, block) in self.told.by_wait(self.cfg, call) {
+            let of_block = self.is_reached_uniformly(block, Uniformity::Block);
+            if !of_block && !self.is_reached_uniformly(block, Uniformity::Warp) {
+                continue;
+            }
+            let seen = if of_block { Unseen::OF_BLOCK | Unseen::UNTOLD } else { Unseen::UNTOLD };
+            let unseen = state.unseen_of(shared) & !seen;
+            state.unseen.insert(shared, unseen);
+            state.forget_others();
+        }
+    }
+}
+
 impl Analysis for Values<'_, '_> {
     type State = State;
 
@@ -417,7 +410,7 @@ impl Analysis for Values<'_, '_> {
         State {
             variables: SortedMap::default(),
             unseen: BTreeMap::new(),
-            others: Unseen::OWN | Unseen::OWN_WARP | Unseen::FAR,
+            others: Unseen::OWN | Unseen::OWN_WARP | Unseen::FAR | Unseen::UNTOLD,
         }
     }
 
@@ -434,9 +427,11 @@ impl Analysis for Values<'_, '_> {
                 let access = &self.cfg.accesses[id.0];
                 match access.region.root {
                     Root::Shared(shared) if access.kind.changes() => {
-                        state.write(shared, Unseen::OWN | Unseen::OWN_WARP | Unseen::FAR)
+                        state.write(shared, Unseen::OWN | Unseen::OWN_WARP | Unseen::FAR | Unseen::UNTOLD)
                     }
-                    Root::Remote(shared) if access.kind.changes() => state.write(shared, Unseen::PEER | Unseen::FAR),
+                    Root::Remote(shared) if access.kind.changes() => {
+                        state.write(shared, Unseen::PEER | Unseen::FAR | Unseen::UNTOLD)
+                    }
                     Root::ReadOnly | Root::Global | Root::Shared(_) | Root::Remote(_) => {}
                 }
             }
@@ -459,7 +454,10 @@ impl Analysis for Values<'_, '_> {
                 }
             }
             // A callee may write to dynamic shared memory without being passed it.
-            StepKind::Call(_) => state.write(Shared::Dynamic, Unseen::OWN | Unseen::OWN_WARP | Unseen::FAR),
+            StepKind::Call(_) => {
+                state.write(Shared::Dynamic, Unseen::OWN | Unseen::OWN_WARP | Unseen::FAR | Unseen::UNTOLD)
+            }
+            StepKind::BarrierCall(call) => self.wait_at_phase(state, *call),
             StepKind::Group(
                 GroupStep::Arrive { .. }
                 | GroupStep::ArriveForgotten { .. }
@@ -470,7 +468,6 @@ impl Analysis for Values<'_, '_> {
             )
             | StepKind::Copy(_)
             | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
-            | StepKind::BarrierCall(_)
             | StepKind::Token(_)
             | StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_)) => {}
         }

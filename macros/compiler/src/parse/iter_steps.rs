@@ -1,0 +1,236 @@
+//! The adaptors of iterators that take closures, as steps of a loop's body: `.map(f)`, `.filter(f)`, `.take_while(f)`,
+//! `.skip_while(f)` and `.map_while(f)`.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{ExprClosure, Pat};
+
+use super::desugared_methods::test_of;
+use super::item_names::Names;
+use super::operand_order::whole;
+use super::syntax::strip;
+use crate::span::SpanRange;
+
+pub(super) const ADAPTORS: [&str; 5] = ["map", "filter", "take_while", "skip_while", "map_while"];
+
+/// An adaptor with its closure or function.
+pub(super) struct Adaptor<'e> {
+    /// Whether the closure is given a reference to the item, which stays what it is.
+    pub(super) keeps: bool,
+    pub(super) function: &'e syn::Expr,
+    name: String,
+}
+
+/// Returns the iterator's source and its adaptors, the first one first.
+pub(super) fn adaptors(expr: &syn::Expr) -> (&syn::Expr, Vec<Adaptor<'_>>) {
+    let expr = strip(expr);
+    let syn::Expr::MethodCall(call) = expr else { return (expr, Vec::new()) };
+    let name = call.method.to_string();
+    let (Some(function), 1, true) = (call.args.first().map(strip), call.args.len(), ADAPTORS.contains(&name.as_str()))
+    else {
+        return (expr, Vec::new());
+    };
+    let (source, mut before) = adaptors(&call.receiver);
+    before.push(Adaptor { keeps: !name.starts_with("map"), function, name });
+    (source, before)
+}
+
+/// A step of the loop's body.
+enum Step {
+    /// The pattern that takes the item, and the value that replaces it.
+    Map { pat: TokenStream, value: TokenStream },
+    /// The value that replaces an item whose parts have names.
+    Value(TokenStream),
+    /// The item is an `Option`: what it holds replaces it, and nothing ends the loop.
+    Held,
+    /// The test that keeps the item.
+    Filter { test: TokenStream },
+    /// The test that ends the loop where it fails.
+    TakeWhile { test: TokenStream },
+    /// The test that leaves out items up to the first for which it fails, and the variable that says whether it still leaves them out.
+    SkipWhile { skips: Ident, test: TokenStream },
+}
+
+/// The steps of a loop's body.
+pub(super) struct Steps {
+    steps: Vec<Step>,
+    /// The name of the item, where it has one.
+    item: Ident,
+    /// The names of the item's parts in the loop's pattern.
+    names: Names,
+    /// Whether the items that the next step takes have names of their parts.
+    are_named: bool,
+}
+
+impl Steps {
+    /// The steps of adaptors; `by_names` says whether closures take items by the names of their parts.
+    pub(super) fn of(names: Names, by_names: bool, item: Ident, adaptors: &[Adaptor<'_>]) -> Option<Steps> {
+        let mut steps = Steps { steps: Vec::new(), item, names, are_named: by_names };
+        for (number, adaptor) in adaptors.iter().enumerate() {
+            steps.adapt(adaptor, number)?;
+        }
+        Some(steps)
+    }
+
+    fn adapt(&mut self, adaptor: &Adaptor<'_>, number: usize) -> Option<()> {
+        if !adaptor.keeps {
+            self.apply(adaptor.function, None)?;
+            if adaptor.name == "map_while" {
+                self.steps.push(Step::Held);
+            }
+            return Some(());
+        }
+        let test = match self.are_named {
+            true => self.names.applied(adaptor.function, true)?,
+            false => test_of(adaptor.function, &self.item)?,
+        };
+        self.steps.push(match adaptor.name.as_str() {
+            "take_while" => Step::TakeWhile { test },
+            "skip_while" => Step::SkipWhile { skips: format_ident!("skips_{number}", span = self.item.span()), test },
+            _ => Step::Filter { test },
+        });
+        Some(())
+    }
+
+    /// The items have to be values, and not pairs whose parts have names.
+    pub(super) fn require_value(&mut self) -> Option<()> {
+        let item = &self.item;
+        let step = Step::Map { pat: quote!(#item), value: quote!(#item) };
+        (!self.are_named).then(|| self.steps.push(step))
+    }
+
+    /// The items need no name.
+    pub(super) fn ignore(&mut self) {
+        if !self.are_named {
+            self.steps.push(Step::Map { pat: quote!(_), value: TokenStream::new() });
+        }
+    }
+
+    /// Adds a closure or a function of an item, or of the accumulator and an item.
+    pub(super) fn apply(&mut self, function: &syn::Expr, total: Option<&Ident>) -> Option<()> {
+        let item = &self.item;
+        let step = match function {
+            syn::Expr::Path(path) if !self.are_named => {
+                let total = total.into_iter();
+                Step::Map { pat: quote!(#item), value: quote!(#path(#(#total,)* #item)) }
+            }
+            syn::Expr::Closure(closure) => {
+                let inputs: Vec<&Pat> = closure.inputs.iter().collect();
+                let (before, input) = match (total, &inputs[..]) {
+                    (None, [input]) => (None, *input),
+                    (Some(total), [so_far, input]) => (Some(quote!(let #so_far = #total;)), *input),
+                    _ => return None,
+                };
+                let body = whole(&closure.body);
+                if self.are_named {
+                    let mut body = syn::parse2(body).ok()?;
+                    self.names.replace(input, false, &mut body)?;
+                    Step::Value(quote!({ #before #body }))
+                } else {
+                    let pat = if let Pat::Type(typed) = input { &*typed.pat } else { input };
+                    Step::Map { pat: quote!(#pat), value: quote!({ #before #body }) }
+                }
+            }
+            _ => return None,
+        };
+        self.steps.push(step);
+        self.are_named = false;
+        Some(())
+    }
+
+    /// The pattern and the value of the first step, if it replaces the item.
+    pub(super) fn first_map(&self) -> Option<(&TokenStream, &TokenStream)> {
+        match self.steps.first() {
+            Some(Step::Map { pat, value }) => Some((pat, value)),
+            _ => None,
+        }
+    }
+
+    /// Makes `for item in source { let item = first(item); ... last(item) }`.
+    pub(super) fn repeat(
+        &self,
+        source: &TokenStream,
+        last: &dyn Fn(&TokenStream) -> TokenStream,
+        at: Span,
+    ) -> TokenStream {
+        self.repeat_with(&TokenStream::new(), source, last, at)
+    }
+
+    /// The same, with attributes or a label before the loop.
+    pub(super) fn repeat_with(
+        &self,
+        before: &TokenStream,
+        source: &TokenStream,
+        last: &dyn Fn(&TokenStream) -> TokenStream,
+        at: Span,
+    ) -> TokenStream {
+        // The pattern of the loop itself may dereference.
+        let (pat, body) = match self.steps.split_first() {
+            Some((Step::Map { pat, value }, rest)) => (pat.clone(), self.nested(rest, value, last, at)),
+            _ => {
+                let pattern = self.names.pattern();
+                let body = self.nested(&self.steps, &pattern, last, at);
+                (pattern, body)
+            }
+        };
+        let skips = self.steps.iter().filter_map(|step| match step {
+            Step::SkipWhile { skips, .. } => Some(quote_spanned!(at=> let mut #skips = true;)),
+            _ => None,
+        });
+        quote_spanned!(at=> #(#skips)* #before for #pat in #source { #body })
+    }
+
+    /// Nests the steps, from `input` on.
+    fn nested(
+        &self,
+        steps: &[Step],
+        input: &TokenStream,
+        last: &dyn Fn(&TokenStream) -> TokenStream,
+        at: Span,
+    ) -> TokenStream {
+        let item = &self.item;
+        let Some((step, rest)) = steps.split_first() else { return last(input) };
+        // What the loop's pattern binds may be a reference, which no second name can hold.
+        let is_named = input.to_string() == self.names.pattern().to_string() || *item == input.to_string();
+        let named = (!is_named).then(|| quote_spanned!(at=> let #item = #input;));
+        let kept = if is_named { input.clone() } else { item.to_token_stream() };
+        match step {
+            Step::Map { pat, value } => {
+                let rest = self.nested(rest, value, last, at);
+                quote_spanned!(at=> let #pat = #input; #rest)
+            }
+            Step::Value(value) => self.nested(rest, value, last, at),
+            Step::Held => {
+                let rest = self.nested(rest, &item.to_token_stream(), last, at);
+                quote_spanned!(at=> match #input { Some(#item) => { #rest } None => break })
+            }
+            Step::Filter { test } => {
+                let rest = self.nested(rest, &kept, last, at);
+                quote_spanned!(at=> #named if #test { #rest })
+            }
+            Step::TakeWhile { test } => {
+                let rest = self.nested(rest, &kept, last, at);
+                quote_spanned!(at=> #named if !(#test) { break; } #rest)
+            }
+            Step::SkipWhile { skips, test } => {
+                let rest = self.nested(rest, &kept, last, at);
+                quote_spanned!(at=> #named if !(#skips && #test) { #skips = false; #rest })
+            }
+        }
+    }
+}
+
+/// Returns the body of a closure that has a jump, which would have another target once it is inlined.
+pub(super) fn leaving(function: &syn::Expr) -> Option<SpanRange> {
+    let syn::Expr::Closure(ExprClosure { body, .. }) = function else { return None };
+    leaves(body.to_token_stream()).then(|| SpanRange::of(body))
+}
+
+fn leaves(stream: TokenStream) -> bool {
+    stream.into_iter().any(|tree| match tree {
+        TokenTree::Ident(word) => ["return", "break", "continue"].iter().any(|jump| word == jump),
+        TokenTree::Punct(punct) => punct.as_char() == '?',
+        TokenTree::Group(group) => leaves(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
+}
