@@ -279,6 +279,7 @@ pub mod __private {
     pub use crate::program::template::*;
     pub use crate::program::type_info::*;
     pub use crate::program::types::*;
+    pub use crate::program::visitor::*;
     pub use crate::report::ring::rings;
     pub use crate::scalar::Scalar;
     pub use crate::shape::*;

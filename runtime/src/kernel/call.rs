@@ -3,7 +3,8 @@
 
 use std::panic::Location;
 
-use crate::program::template::{Slot, Visitor};
+use crate::program::template::Slot;
+use crate::program::visitor::Visitor;
 use crate::sim::{OpenCall, Site};
 
 /// The visitor that calls the body of a device function.

@@ -14,9 +14,10 @@ use crate::gpu::variant::Known;
 use crate::gpu::{self, Access, FEW, GpuMemory, Pointers};
 use crate::kernel::memory::{Addressed, Global, GlobalMut};
 use crate::kernel::tensor::{TensorTile, tensor_tile};
-use crate::program::template::{Slot, Visitor};
+use crate::program::template::Slot;
 use crate::program::tensor::TensorShape;
 use crate::program::types::{DeviceCopy, bytes_of};
+use crate::program::visitor::Visitor;
 use crate::report::error::{Error, LaunchError};
 use crate::sim::{MemoryId, NamedBuffer};
 

@@ -9,7 +9,6 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use phalanx_contract::capability::Need;
-use phalanx_contract::fence::ChosenFence;
 
 use super::constants::{self, Constants};
 use super::definition::Types;
@@ -27,8 +26,10 @@ use super::type_info::{Content, TypeInfo, TypeName};
 use crate::program::cuda;
 use crate::report::barrier_fence::{BarrierFence, FencesByPlace};
 use crate::report::error::{Error, Result};
+use filling::Filling;
 
 mod facts;
+mod filling;
 
 /// The name of a kernel's last parameter, the block of its launch (launch.cuh).
 const LAUNCH_BLOCK: &str = "phalanx_launch";
@@ -270,60 +271,6 @@ impl Names {
         types.choose_names(&mut namer);
         let constants = Constants::of(definitions(), &types, &mut namer);
         Names { functions: names, types, constants }
-    }
-}
-
-/// The contents for the holes of one function.
-struct Filling<'p> {
-    functions: &'p [Resolved],
-    function: &'p Resolved,
-    /// The function's index in [`Order::functions`].
-    index: usize,
-    names: &'p Names,
-    /// The fences of the function's barriers.
-    fences: &'p [ChosenFence],
-    /// The offsets of the function's shared arrays, if they are placed.
-    offsets: Option<&'p [usize]>,
-    has_block_barrier: bool,
-    needs_alignment: bool,
-}
-
-impl Filling<'_> {
-    fn slot(&self, slot: u16) -> &TypeInfo {
-        match &self.function.definition.slots[usize::from(slot)] {
-            Slot::Type(info) => info,
-            Slot::Callee(_) | Slot::Message(_) => unreachable!("the macro numbered slot {slot} for a type"),
-        }
-    }
-
-    fn callee(&self, slot: u16) -> &Resolved {
-        &self.functions[self.function.callees[&usize::from(slot)]]
-    }
-
-    /// Whether anything in a part of the function's text can fail.
-    fn may_fail(&self, text: &[Fragment]) -> bool {
-        text.iter().any(|fragment| match *fragment {
-            Fragment::Site(_) => true,
-            Fragment::Callee(slot) | Fragment::Then { callee: slot, .. } => self.callee(slot).may_fail,
-            Fragment::Alone { text, .. } | Fragment::Operator { text } => self.may_fail(text),
-            Fragment::Struct { fields, base, .. } => {
-                let mut parts = fields.iter().map(|(_, value)| *value).chain(base);
-                parts.any(|part| self.may_fail(part))
-            }
-            Fragment::Text(_)
-            | Fragment::Line(_)
-            | Fragment::Type(_)
-            | Fragment::Literal { .. }
-            | Fragment::Named(_)
-            | Fragment::Declare(_)
-            | Fragment::Constant(_)
-            | Fragment::Digits(_)
-            | Fragment::Shared { .. }
-            | Fragment::Name
-            | Fragment::Bounds
-            | Fragment::Prologue { .. }
-            | Fragment::Fence(_) => false,
-        })
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) mod tensor;
 pub(crate) mod type_info;
 pub(crate) mod types;
 pub(crate) mod validity;
+pub(crate) mod visitor;
 mod warpgroup;
 
 pub use assemble::Program;

@@ -1,11 +1,13 @@
 //! Place expressions of a thread's own data: variables, the targets of references, and their parts. A method that is
 //! called on such a place gets the place itself in both texts; any other receiver is copied.
 
-use super::LocalId;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::expr::{Expr, ExprKind};
 use super::inline_cuda::Direction;
 use super::kind::Kind;
-use super::walk::walk;
+use super::walk::{walk, walk_block};
+use super::{Function, LocalId};
 
 /// Returns the variable that a place expression is, or is a part of; `None` for any other expression.
 pub(crate) fn local_of(expr: &Expr) -> Option<LocalId> {
@@ -51,4 +53,23 @@ pub(crate) fn writes(expr: &Expr, local: LocalId) -> usize {
         count += usize::from(is_write);
     });
     count
+}
+
+/// Returns the variables that are borrowed mutably for longer than a call.
+pub(crate) fn borrowed(function: &Function) -> BTreeSet<LocalId> {
+    let mut borrows: BTreeMap<LocalId, isize> = BTreeMap::new();
+    let mut count = |expr: &Expr, by| {
+        if let ExprKind::Borrow { mutable: true, target } = &expr.kind
+            && let Some(local) = local_of(target)
+        {
+            *borrows.entry(local).or_default() += by;
+        }
+    };
+    walk_block(&function.body, &mut |expr| {
+        count(expr, 1);
+        if let ExprKind::Call { arguments, .. } = &expr.kind {
+            arguments.iter().for_each(|argument| count(argument, -1));
+        }
+    });
+    borrows.into_iter().filter(|(_, count)| *count > 0).map(|(local, _)| local).collect()
 }

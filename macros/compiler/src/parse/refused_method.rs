@@ -10,7 +10,7 @@ pub(crate) fn called_in_bodies(item: &ItemFn) -> TokenStream {
     let is_generic = !signature.generics.params.is_empty();
     for (number, input) in signature.inputs.iter_mut().enumerate() {
         if let FnArg::Typed(typed) = input {
-            typed.pat = Box::new(Pat::Verbatim(format_ident!("_argument_{number}").into_token_stream()));
+            *typed.pat = Pat::Verbatim(format_ident!("_argument_{number}").into_token_stream());
             // Bodies have views of memory and groups in place of what the signature says.
             if !is_generic {
                 typed.ty = parse_quote!(impl ::core::marker::Sized);

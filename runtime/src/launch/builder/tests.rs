@@ -9,9 +9,8 @@ use crate::kernel::memory::{Global, GlobalMut, load, shared_array, store};
 use crate::launch::on_each_device::on_each_device;
 use crate::launch::{Threads, global, global_mut};
 use crate::program::options::KernelOptions;
-use crate::program::template::{
-    Definition, Describe, Fragment, Role, SharedInfo, Site, SiteMessage, Template, Visitor,
-};
+use crate::program::template::{Definition, Fragment, Role, SharedInfo, Site, SiteMessage, Template};
+use crate::program::visitor::{Describe, Visitor};
 use crate::report::failure::Cause;
 use crate::{Buffer, this_cluster, this_grid, this_thread_block};
 

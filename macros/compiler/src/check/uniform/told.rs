@@ -125,7 +125,7 @@ fn next(cfg: &Cfg<'_>, step: &Step) -> Option<Next> {
             match call.region.root {
                 Root::Shared(at @ Shared::Array(_)) if call.method.action.arrives() => Some(Next::Arrival(at)),
                 _ if call.method.action.arrives() || call.method.action.waits() => Some(Next::Other),
-                _ => None,
+                Root::ReadOnly | Root::Global | Root::Shared(_) | Root::Remote(_) => None,
             }
         }
         StepKind::Group(GroupStep::Collective { barrier: true, team, .. }) => {

@@ -3,37 +3,52 @@
 //! takes all values that one of the accesses has there. A box may reach farther than they do, so that their own tests are made if
 //! its test fails.
 
-use super::loop_tests::Test;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 
 /// The fewest tests for which one of a box is made.
 const FEWEST: usize = 3;
 
+/// A test that the elements of memory at these values of an index are within bounds.
+pub(super) struct BoundsTest {
+    pub(super) callee: Vec<Fragment>,
+    pub(super) memory: Option<CuExpr>,
+    pub(super) values: CuExpr,
+    /// Without it there is no access.
+    pub(super) condition: Option<CuExpr>,
+}
+
+impl BoundsTest {
+    /// Returns the test of other values, apart from its condition.
+    fn of(&self, values: CuExpr) -> CuExpr {
+        let arguments = self.memory.iter().cloned().chain([values]).collect();
+        CuExpr::Call { callee: self.callee.clone(), arguments, site: None }
+    }
+}
+
 /// Puts tests that are about the same memory together, where their values have a box.
-pub(super) fn in_boxes(tests: Vec<(Test, CuExpr)>) -> Vec<CuExpr> {
-    let mut sets: Vec<Vec<(Test, CuExpr)>> = Vec::new();
-    for (test, values) in tests {
-        let belongs = |set: &&mut Vec<(Test, CuExpr)>| {
-            let (first, _) = &set[0];
+pub(super) fn in_boxes(tests: Vec<BoundsTest>) -> Vec<CuExpr> {
+    let mut sets: Vec<Vec<BoundsTest>> = Vec::new();
+    for test in tests {
+        let belongs = |set: &&mut Vec<BoundsTest>| {
+            let first = &set[0];
             let is_alike =
                 first.memory == test.memory && first.callee == test.callee && first.condition == test.condition;
-            is_alike && around(&[&set[0].1, &values], false).is_some()
+            is_alike && around(&[&first.values, &test.values], false).is_some()
         };
         match sets.iter_mut().find(belongs) {
-            Some(set) => set.push((test, values)),
-            None => sets.push(vec![(test, values)]),
+            Some(set) => set.push(test),
+            None => sets.push(vec![test]),
         }
     }
-    sets.into_iter().flat_map(of_set).collect()
+    sets.iter().flat_map(|set| of_set(set)).collect()
 }
 
 /// Returns the tests of a set, which have a box two by two.
-fn of_set(set: Vec<(Test, CuExpr)>) -> Vec<CuExpr> {
-    let whole = around(&set.iter().map(|(_, values)| values).collect::<Vec<_>>(), false);
-    let whole = whole.filter(|_| set.len() >= FEWEST).map(|whole| set[0].0.text(whole));
-    let condition = set[0].0.condition.clone();
-    let each = set.into_iter().map(|(test, values)| test.text(values));
-    let unless = |test: CuExpr| match &condition {
+fn of_set(set: &[BoundsTest]) -> Vec<CuExpr> {
+    let whole = around(&set.iter().map(|test| &test.values).collect::<Vec<_>>(), false);
+    let whole = whole.filter(|_| set.len() >= FEWEST).map(|whole| set[0].of(whole));
+    let each = set.iter().map(|test| test.of(test.values.clone()));
+    let unless = |test: CuExpr| match &set[0].condition {
         Some(condition) => condition.clone().not().or(test),
         None => test,
     };

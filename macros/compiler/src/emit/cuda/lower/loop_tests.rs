@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::access::converted;
-use super::boxes::in_boxes;
+use super::boxes::{BoundsTest, in_boxes};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 
 /// The most tests before a loop, and the most accesses that one test is about.
@@ -113,14 +113,6 @@ pub(super) struct Test {
     pub(super) condition: Option<CuExpr>,
 }
 
-impl Test {
-    /// Returns the test of these values, apart from its condition.
-    pub(super) fn text(&self, values: CuExpr) -> CuExpr {
-        let arguments = self.memory.iter().cloned().chain([values]).collect();
-        CuExpr::Call { callee: self.callee.clone(), arguments, site: None }
-    }
-}
-
 /// The tests before a loop.
 #[derive(Debug, Default)]
 pub(super) struct Tests {
@@ -168,7 +160,7 @@ impl Tests {
 
     /// Returns the conjunction of the tests, of which those with a variable hold if the variable is true.
     pub(super) fn conjunction(self) -> Option<CuExpr> {
-        let mut by_variable: BTreeMap<Option<String>, Vec<(Test, CuExpr)>> = BTreeMap::new();
+        let mut by_variable: BTreeMap<Option<String>, Vec<BoundsTest>> = BTreeMap::new();
         for (all_within, mut group) in self.groups {
             let values = match &group[..] {
                 [] => continue,
@@ -178,7 +170,8 @@ impl Tests {
                     CuExpr::call("spread_by", [first.values.base.clone()].into_iter().chain(shifts).collect())
                 }
             };
-            by_variable.entry(all_within).or_default().push((group.swap_remove(0), values));
+            let Test { callee, memory, condition, .. } = group.swap_remove(0);
+            by_variable.entry(all_within).or_default().push(BoundsTest { callee, memory, values, condition });
         }
         let mut by_variable: BTreeMap<Option<String>, CuExpr> = by_variable
             .into_iter()

@@ -63,9 +63,8 @@ use crate::model::facts::Effect;
 use crate::model::fused_barriers::awaited;
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
-use crate::model::place::{is_place, local_of};
+use crate::model::place::{borrowed, is_place, local_of};
 use crate::model::ty::{ValueType, known_shape};
-use crate::model::walk::walk_block;
 use crate::model::{Function, LocalId, SiteId, ValueId};
 use crate::span::SpanRange;
 use floats::Floats;
@@ -466,25 +465,6 @@ impl Lower<'_> {
         }
         values
     }
-}
-
-/// Returns the variables that are borrowed mutably for longer than a call.
-fn borrowed(function: &Function) -> BTreeSet<LocalId> {
-    let mut borrows: BTreeMap<LocalId, isize> = BTreeMap::new();
-    let mut count = |expr: &Expr, by| {
-        if let ExprKind::Borrow { mutable: true, target } = &expr.kind
-            && let Some(local) = local_of(target)
-        {
-            *borrows.entry(local).or_default() += by;
-        }
-    };
-    walk_block(&function.body, &mut |expr| {
-        count(expr, 1);
-        if let ExprKind::Call { arguments, .. } = &expr.kind {
-            arguments.iter().for_each(|argument| count(argument, -1));
-        }
-    });
-    borrows.into_iter().filter(|(_, count)| *count > 0).map(|(local, _)| local).collect()
 }
 
 /// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed by reference. A

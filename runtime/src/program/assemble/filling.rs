@@ -1,0 +1,61 @@
+//! What the holes of one function's text are filled with.
+
+use super::Names;
+use crate::program::order::Resolved;
+use crate::program::template::{Fragment, Slot};
+use crate::program::type_info::TypeInfo;
+use phalanx_contract::fence::ChosenFence;
+
+/// The contents for the holes of one function.
+pub(super) struct Filling<'p> {
+    pub(super) functions: &'p [Resolved],
+    pub(super) function: &'p Resolved,
+    /// The function's index in [`Order::functions`].
+    pub(super) index: usize,
+    pub(super) names: &'p Names,
+    /// The fences of the function's barriers.
+    pub(super) fences: &'p [ChosenFence],
+    /// The offsets of the function's shared arrays, if they are placed.
+    pub(super) offsets: Option<&'p [usize]>,
+    pub(super) has_block_barrier: bool,
+    pub(super) needs_alignment: bool,
+}
+
+impl Filling<'_> {
+    pub(super) fn slot(&self, slot: u16) -> &TypeInfo {
+        match &self.function.definition.slots[usize::from(slot)] {
+            Slot::Type(info) => info,
+            Slot::Callee(_) | Slot::Message(_) => unreachable!("the macro numbered slot {slot} for a type"),
+        }
+    }
+
+    pub(super) fn callee(&self, slot: u16) -> &Resolved {
+        &self.functions[self.function.callees[&usize::from(slot)]]
+    }
+
+    /// Whether anything in a part of the function's text can fail.
+    pub(super) fn may_fail(&self, text: &[Fragment]) -> bool {
+        text.iter().any(|fragment| match *fragment {
+            Fragment::Site(_) => true,
+            Fragment::Callee(slot) | Fragment::Then { callee: slot, .. } => self.callee(slot).may_fail,
+            Fragment::Alone { text, .. } | Fragment::Operator { text } => self.may_fail(text),
+            Fragment::Struct { fields, base, .. } => {
+                let mut parts = fields.iter().map(|(_, value)| *value).chain(base);
+                parts.any(|part| self.may_fail(part))
+            }
+            Fragment::Text(_)
+            | Fragment::Line(_)
+            | Fragment::Type(_)
+            | Fragment::Literal { .. }
+            | Fragment::Named(_)
+            | Fragment::Declare(_)
+            | Fragment::Constant(_)
+            | Fragment::Digits(_)
+            | Fragment::Shared { .. }
+            | Fragment::Name
+            | Fragment::Bounds
+            | Fragment::Prologue { .. }
+            | Fragment::Fence(_) => false,
+        })
+    }
+}
