@@ -190,6 +190,35 @@ fn returned_alone(output: &mut [u32]) {
     }
 }
 
+/// One thread tells the block by a phase barrier, and all read the same word.
+#[cluster_kernel(block = 64)]
+fn word_told_by_a_phase_barrier(next: &mut [u32], input: &[u32], out: &mut [u32], tiles: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let slot = shared_array::<u32, 2>();
+    let part = shared_array::<u32, 64>();
+    let told = shared_barrier();
+    told.init_collective(&block, 1);
+    let mut n = 0;
+    loop {
+        if i == 0 {
+            slot[0] = next.atomic(0).fetch_add(1, Relaxed);
+            slot[1] = 0;
+            let _ = told.arrive();
+        }
+        told.wait_parity(n % 2 == 1);
+        let tile = slot[0];
+        if tile >= tiles {
+            break;
+        }
+        part[i] = input[tile * 64 + i];
+        block.sync();
+        out[tile * 64 + i] = part[63 - i];
+        block.sync();
+        n += 1;
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<parameters>,
     phalanx::Program::of::<ranks_of_groups>,
@@ -203,6 +232,7 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<coalesced>,
     phalanx::Program::of::<another_warp_alone>,
     phalanx::Program::of::<returned_alone>,
+    phalanx::Program::of::<word_told_by_a_phase_barrier>,
 ];
 
 /// Whether there is a next stage is the same for all threads, though each has a token of its own.

@@ -170,6 +170,28 @@ fn ring_of_two_buffers(input: &[u32], out: &mut [u32]) {
     out[this_grid().thread_rank()] = tile[cur][i];
 }
 
+/// A tree over as many blocks as the attribute says.
+#[cluster_kernel(cluster = 4, block = 32)]
+fn tree_of_the_cluster(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let (rank, i) = (cluster.block_rank(), block.thread_rank());
+    let sums = shared_array::<u32, 32>();
+    sums[i] = input[cluster.thread_rank()];
+    cluster.sync();
+    let mut step = 1;
+    while step < cluster.num_blocks() {
+        if rank % (2 * step) == 0 {
+            sums[i] += cluster.map_shared_rank(&sums, rank + step)[i];
+        }
+        cluster.sync();
+        step *= 2;
+    }
+    if rank == 0 {
+        out[i] = sums[i];
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<ring_shift>,
     phalanx::Program::of::<round_a_loop>,
@@ -180,4 +202,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<shared_tiles>,
     phalanx::Program::of::<one_barrier_a_round>,
     phalanx::Program::of::<ring_of_two_buffers>,
+    phalanx::Program::of::<tree_of_the_cluster>,
 ];

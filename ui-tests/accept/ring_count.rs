@@ -137,10 +137,33 @@ fn as_many_as_readers_in_a_larger_block(input: &[u32], out: &mut [u32], chunks: 
     }
 }
 
+/// The bytes and the barrier are of the next block.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn barrier_of_the_receiver(input: &[f32], out: &mut [f32]) {
+    let cluster = this_cluster();
+    let rank = cluster.block_rank();
+    let i = this_thread_block().thread_rank();
+    let inbox = shared_array::<f32, 64>();
+    let ready = shared_cluster_barrier();
+    ready.init_collective(&cluster, 1);
+    let to = (rank + 1) % 4;
+    let from = (rank + 3) % 4;
+    if i == 0 {
+        ready.expect_tx(256);
+        let _ = ready.arrive();
+    }
+    let there = cluster.map_shared_rank(&ready, to);
+    cluster.map_shared_rank(&inbox, to).store_async(i, input[cluster.thread_rank()], &there);
+    ready.wait_parity(false);
+    out[cluster.thread_rank()] = inbox[i] + from as f32;
+    cluster.sync();
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<as_many_as_readers>,
     phalanx::Program::of::<as_many_as_readers_of_three>,
     phalanx::Program::of::<as_many_as_readers_of_four>,
     phalanx::Program::of::<as_many_as_readers_by_masks>,
     phalanx::Program::of::<as_many_as_readers_in_a_larger_block>,
+    phalanx::Program::of::<barrier_of_the_receiver>,
 ];

@@ -207,6 +207,73 @@ fn stored_in_turn(input: &[u32], out: &mut [u32], chunks: u32) {
     }
 }
 
+/// With three rows, the token of the round before is enough.
+#[cluster_kernel(block = 64)]
+fn option_of_a_token_and_three_rows(input: &[u32], out: &mut [u32], rounds: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let rows = shared_array::<[u32; 64], 3>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, block.num_threads());
+    let mut pending = None;
+    let mut sum = 0;
+    for k in 0..rounds {
+        rows[k % 3][i] = input[k * 64 + i];
+        if let Some(token) = pending.take() {
+            bar.wait(token);
+            sum += rows[(k + 2) % 3][63 - i] * k;
+        }
+        pending = Some(bar.arrive());
+    }
+    if let Some(token) = pending.take() {
+        bar.wait(token);
+    }
+    out[i] = sum;
+}
+
+/// The tile is uniform by its own word, and the rounds go on from tile to tile.
+#[cluster_kernel(block = 96)]
+fn released_in_a_tile_of_a_queue(next: &mut [u32], data: &[[u32; 64]], out: &mut [u32], tiles: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let rows = shared_array::<[u32; 64], 2>();
+    let slot = shared_array::<u32, 1>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 64);
+    let mut n = 0;
+    loop {
+        if i == 0 {
+            slot[0] = next.atomic(0).fetch_add(1, Relaxed);
+        }
+        block.sync();
+        let tile = block.uniform(slot[0]);
+        block.sync();
+        if tile >= tiles {
+            break;
+        }
+        let mut sum = 0;
+        for k in 0..4 {
+            let s = n % 2;
+            if i == 64 {
+                empty[s].wait_parity(n / 2 % 2 == 0);
+                full[s].expect_tx(256);
+                bulk_copy_async(&rows[s], &data[tile * 4 + k], &full[s]);
+                let _ = full[s].arrive();
+            } else if i < 64 {
+                full[s].wait_parity(n / 2 % 2 == 1);
+                sum += rows[s][i] * 3;
+                let _ = empty[s].arrive();
+            }
+            n += 1;
+        }
+        if i < 64 {
+            out[tile * 64 + i] = sum;
+        }
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<acquired>,
     phalanx::Program::of::<acquired_of_three>,
@@ -215,6 +282,8 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<acquired_in_a_larger_block>,
     phalanx::Program::of::<released_after_it_is_read>,
     phalanx::Program::of::<stored_in_turn>,
+    phalanx::Program::of::<option_of_a_token_and_three_rows>,
+    phalanx::Program::of::<released_in_a_tile_of_a_queue>,
 ];
 
 /// Threads of four warps write a tile for a bulk copy, which the one that begins it waits for before all of them go on.

@@ -158,4 +158,33 @@ fn of_the_same_warp(output: &mut [u32], n: u32) {
     }
 }
 
+/// One thread tells the block by a phase barrier, but each half of the block reads another word.
+#[cluster_kernel(block = 64)]
+fn words_told_by_a_phase_barrier(next: &mut [u32], input: &[u32], out: &mut [u32], tiles: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let slot = shared_array::<u32, 2>();
+    let part = shared_array::<u32, 64>();
+    let told = shared_barrier();
+    told.init_collective(&block, 1);
+    let mut n = 0;
+    loop {
+        if i == 0 {
+            slot[0] = next.atomic(0).fetch_add(1, Relaxed);
+            slot[1] = 0;
+            let _ = told.arrive();
+        }
+        told.wait_parity(n % 2 == 1);
+        let tile = slot[i / 32];
+        if tile >= tiles {
+            break;
+        }
+        part[i] = input[tile * 64 + i];
+        block.sync();
+        out[tile * 64 + i] = part[63 - i];
+        block.sync();
+        n += 1;
+    }
+}
+
 fn main() {}

@@ -152,4 +152,26 @@ fn chosen_by_data(order: &[u32], out: &mut [f32]) {
     }
 }
 
+/// A tree over the cluster that takes the block of the next round, which adds in this one, too.
+#[cluster_kernel(cluster = 4, block = 32)]
+fn tree_with_a_block_too_far(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let (rank, i) = (cluster.block_rank(), block.thread_rank());
+    let sums = shared_array::<u32, 32>();
+    sums[i] = input[cluster.thread_rank()];
+    cluster.sync();
+    let mut step = 1;
+    while step < cluster.num_blocks() {
+        if rank % (2 * step) == 0 {
+            sums[i] += cluster.map_shared_rank(&sums, rank + 2 * step)[i];
+        }
+        cluster.sync();
+        step *= 2;
+    }
+    if rank == 0 {
+        out[i] = sums[i];
+    }
+}
+
 fn main() {}

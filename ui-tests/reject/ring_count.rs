@@ -214,4 +214,48 @@ fn too_few_bytes(input: &[u32], out: &mut [u32]) {
     cluster.sync();
 }
 
+/// The bytes go to the next block, and the barrier of the previous one is told of them.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn barrier_of_another_block(input: &[f32], out: &mut [f32]) {
+    let cluster = this_cluster();
+    let rank = cluster.block_rank();
+    let i = this_thread_block().thread_rank();
+    let inbox = shared_array::<f32, 64>();
+    let ready = shared_cluster_barrier();
+    ready.init_collective(&cluster, 1);
+    let to = (rank + 1) % 4;
+    let from = (rank + 3) % 4;
+    if i == 0 {
+        ready.expect_tx(256);
+        let _ = ready.arrive();
+    }
+    let there = cluster.map_shared_rank(&ready, from);
+    cluster.map_shared_rank(&inbox, to).store_async(i, input[cluster.thread_rank()], &there);
+    ready.wait_parity(false);
+    out[cluster.thread_rank()] = inbox[i];
+    cluster.sync();
+}
+
+/// The barrier is the block's own, by its rank.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn barrier_of_the_sender(input: &[f32], out: &mut [f32]) {
+    let cluster = this_cluster();
+    let rank = cluster.block_rank();
+    let i = this_thread_block().thread_rank();
+    let inbox = shared_array::<f32, 64>();
+    let ready = shared_cluster_barrier();
+    ready.init_collective(&cluster, 1);
+    let to = (rank + 1) % 4;
+    let from = (rank + 3) % 4;
+    if i == 0 {
+        ready.expect_tx(256);
+        let _ = ready.arrive();
+    }
+    let there = cluster.map_shared_rank(&ready, rank);
+    cluster.map_shared_rank(&inbox, to).store_async(i, input[cluster.thread_rank()], &there);
+    ready.wait_parity(false);
+    out[cluster.thread_rank()] = inbox[i] + from as f32;
+    cluster.sync();
+}
+
 fn main() {}

@@ -288,4 +288,71 @@ fn tile_that_a_copy_still_reads(input: &[f32], out: &mut [f32], tiles: u32) {
     }
 }
 
+/// The row of two rounds before is written while others may still read it: the token in the `Option` is of the round before.
+#[cluster_kernel(block = 64)]
+fn option_of_a_token_and_two_rows(input: &[u32], out: &mut [u32], rounds: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let rows = shared_array::<[u32; 64], 2>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, block.num_threads());
+    let mut pending = None;
+    let mut sum = 0;
+    for k in 0..rounds {
+        rows[k % 2][i] = input[k * 64 + i];
+        if let Some(token) = pending.take() {
+            bar.wait(token);
+            sum += rows[(k + 1) % 2][63 - i] * k;
+        }
+        pending = Some(bar.arrive());
+    }
+    if let Some(token) = pending.take() {
+        bar.wait(token);
+    }
+    out[i] = sum;
+}
+
+/// The tile is uniform by its own word; the stage is given back before it is read.
+#[cluster_kernel(block = 96)]
+fn released_early_in_a_tile_of_a_queue(next: &mut [u32], data: &[[u32; 64]], out: &mut [u32], tiles: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let rows = shared_array::<[u32; 64], 2>();
+    let slot = shared_array::<u32, 1>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 64);
+    let mut n = 0;
+    loop {
+        if i == 0 {
+            slot[0] = next.atomic(0).fetch_add(1, Relaxed);
+        }
+        block.sync();
+        let tile = block.uniform(slot[0]);
+        block.sync();
+        if tile >= tiles {
+            break;
+        }
+        let mut sum = 0;
+        for k in 0..4 {
+            let s = n % 2;
+            if i == 64 {
+                empty[s].wait_parity(n / 2 % 2 == 0);
+                full[s].expect_tx(256);
+                bulk_copy_async(&rows[s], &data[tile * 4 + k], &full[s]);
+                let _ = full[s].arrive();
+            } else if i < 64 {
+                full[s].wait_parity(n / 2 % 2 == 1);
+                let _ = empty[s].arrive();
+                sum += rows[s][i] * 3;
+            }
+            n += 1;
+        }
+        if i < 64 {
+            out[tile * 64 + i] = sum;
+        }
+    }
+}
+
 fn main() {}

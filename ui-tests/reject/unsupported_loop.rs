@@ -8,7 +8,7 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     for i in (0..n).rev().rev() {}
     for i in (0..n).map(|x| x) {}
     for pair in (0..n).enumerate() {}
-    for x in input.iter().map(|x| x + 1) {}
+    for x in input.iter().cycle() {}
     for (x, i) in input.iter().zip(0..) {}
     for (a, b) in input.iter() {}
     for &x in [n, 2] {}
@@ -46,6 +46,19 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     for i in (0..n).take(2) {}
     for i in (0..n).skip(2) {}
     for (i, j) in (0..n).zip(2..n) {}
+}
+
+#[cluster_kernel]
+fn closures_in_another_form(input: &[u32], keys: &[u32], output: &mut [u32], n: u32) {
+    for x in input.iter().filter(large) {
+        output[0] += x;
+    }
+    for (x, y) in input.iter().zip(keys).filter(|pair| pair.0 < pair.1) {
+        output[1] += x * y;
+    }
+    let least = (0..n).min_by_key(|x| {
+        return x % 3;
+    });
 }
 
 #[cluster_kernel]

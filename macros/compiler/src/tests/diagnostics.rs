@@ -242,22 +242,6 @@ const UNSEEN: &[(&str, &str)] = &[
     ("not implemented", RUNTIME),
     ("not yet implemented", RUNTIME),
     ("window size must be non-zero", RUNTIME),
-    (
-        "the memory and the barrier of a copy must be of the same block, but block {by} copies to memory of block {memory} and tells a barrier of block {barrier}",
-        "no file of ui-tests/reject has it yet",
-    ),
-    (
-        "map the barrier with the rank with which the memory is mapped: the block that waits there is the one that gets the bytes",
-        "no file of ui-tests/reject has it yet",
-    ),
-    (
-        "closures of an iterator in this form are not part of the kernel language",
-        "no file of ui-tests/reject has it yet",
-    ),
-    (
-        "write the closures in place, with names for the items: `for x in a.iter().filter(|x| **x > 0)`, or write the test in the loop body",
-        "no file of ui-tests/reject has it yet",
-    ),
     ("`?` after this is", "of what the macro writes itself, which it can read"),
     ("this loop is", "the same"),
     ("this call is", "the same"),

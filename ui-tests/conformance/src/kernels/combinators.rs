@@ -78,6 +78,68 @@ twins! {
         a.iter().take(4).filter(|v| { let w = 2 * **v; w < 7 }).for_each(|v| seen = seen * 5 + v);
         counted as i32 + 7 * total + 11 * most + 13 * folded + 17 * tested + seen
     }
+    fn up_to_a_test(x: i32, y: i32) -> i32 {
+        let a = [1, x, 4, y, 9, x - y, 2];
+        let taken = a.iter().take_while(|v| **v < 9).sum::<i32>() + 10 * a.iter().copied().take_while(|&v| v != y).count() as i32;
+        let skipped = a.iter().skip_while(|v| **v < y).map(|v| v * 2).sum::<i32>() - a.iter().copied().skip_while(|v| *v != 9).fold(1, joined);
+        let mapped = a.iter().map_while(|v| if *v < 9 { Some(v * 3 - x) } else { None }).sum::<i32>() + a.iter().map_while(|v| even(*v + 1)).count() as i32;
+        let between = a.iter().copied().skip_while(|v| *v < 3).take_while(|v| *v != 9).map(|v| v ^ y).max().unwrap_or(-8);
+        let mut asked = 0;
+        let again = a.iter().skip_while(|v| { asked += 1; **v < 4 }).count() as i32;
+        let ended = a.iter().take_while(|v| { asked += 10; **v < 4 }).count() as i32;
+        taken + 3 * skipped + 5 * mapped + 7 * between + 11 * asked + 13 * again + 17 * ended
+    }
+    // Of equal keys, the first one is the least, and the last one the greatest.
+    fn least_by_key(x: i32, y: i32) -> i32 {
+        let a = [x, y, 3, -4, x * y, y - x, 7];
+        a.iter().copied().filter(|v| *v > y).min_by_key(|v| *v & 3).unwrap_or(-60)
+    }
+    fn most_by_key(x: i32, y: i32) -> i32 {
+        let a = [x, y, 3, -4, x * y, y - x, 7];
+        (0..a.len()).max_by_key(|&k| a[k] / 4).unwrap() as i32
+    }
+    fn points_of_partition(x: i32, y: i32) -> i32 {
+        let a = [-3, 0, 0, 1, 4, 4, 4, 9];
+        let none: [i32; 1] = [y];
+        let below = a.partition_point(|v| *v < x) + 10 * a.partition_point(|&v| v <= y);
+        let all = a.partition_point(|_| x > y) + 10 * none.partition_point(|v| *v < x);
+        below as i32 + 100 * all as i32
+    }
+    fn kept_pairs(x: i32, y: i32) -> i32 {
+        let (a, b) = ([x, y, 3, -4, x * y], [y, x, 2, 5, 1]);
+        let many = a.iter().zip(&b).filter(|(p, q)| p < q).count() as i32;
+        let dot = a.iter().zip(b.iter()).filter(|(p, q)| **p != **q).map(|(p, q)| p * q).sum::<i32>();
+        let late = a.iter().enumerate().filter(|&(k, v)| k > 1 && *v < 4).map(|(k, v)| k as i32 * v).sum::<i32>();
+        let most = a.iter().zip(&b).take_while(|(p, _)| **p != 3).map(|(_, &q)| q).max().unwrap_or(-7);
+        let folded = a.iter().zip(&b).filter(|(p, q)| **p + **q > 0).fold(1, |so_far: i32, (p, q)| so_far * 3 + p - q);
+        let tested = a.iter().zip(&b).filter(|(p, q)| p > q).any(|(p, q)| *p == *q + 1) as i32;
+        many + 3 * dot + 5 * late + 7 * most + 11 * folded + 13 * tested
+    }
+    fn loops_with_closures(x: i32, y: i32) -> i32 {
+        let (a, b) = ([x, y, 3, -4, x * y, 7], [y, x, 2, 5, 1, 7]);
+        let mut s = 0;
+        for v in a.iter().take_while(|v| **v != 3) { s = s * 3 + v; }
+        for &v in a.iter().skip_while(|&&v| v < y) {
+            if v == 3 { continue; }
+            s = s * 3 - v;
+        }
+        for k in (0..8).skip_while(|k| *k < y) { s += k * x; }
+        for k in (0..8).map_while(|k| if k < x { Some(k * 2) } else { None }) {
+            if k > 6 { break; }
+            s = s * 2 + k;
+        }
+        for v in a.iter().map(|v| v * 2).filter(|v| *v > 4) { s = (s * 3 + v) % 1009; }
+        for (p, q) in a.iter().zip(&b).filter(|(p, q)| p < q) { s += p * q; }
+        for (k, &v) in a.iter().enumerate().skip(1).filter(|(k, v)| k % 2 == 1 && **v > 2) { s += k as i32 * v; }
+        'outer: for p in a.iter().filter(|p| **p > 2 && **p < 20) {
+            for q in (0..*p).filter(|q| q % 2 == 1) {
+                if q > 4 { continue 'outer; }
+                if q + s == 77 { break 'outer; }
+                s = (s * 2 + q) % 1009;
+            }
+        }
+        s
+    }
     fn closures_together(x: i32, y: i32) -> i32 {
         let (left, right, n) = (|v: i32| v << 1, |v| v - x, y + 1);
         left(n) + 3 * right(left(y))
