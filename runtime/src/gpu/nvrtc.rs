@@ -432,7 +432,6 @@ pub(super) mod tests {
         fences: phalanx_contract::fence::FunctionFences::NONE,
         needs: &[],
         continued: false,
-        shuffles: false,
     };
 
     pub(in super::super) fn copy(value: Constant) -> Program {

@@ -178,12 +178,8 @@ impl Program {
         if has_tiles {
             head += "#define PHALANX_TILES\n";
         }
-        let has_products = headers.contains("warpgroup.cuh");
-        if has_products {
+        if headers.contains("warpgroup.cuh") {
             head += "#define PHALANX_PRODUCTS\n";
-        }
-        if has_products || order.functions.iter().any(|function| function.definition.template.shuffles) {
-            head += "#define PHALANX_UNIFORM_WARPS\n";
         }
         // These definitions spare the prelude from finding them out at run time.
         if shared.offsets.is_some() {

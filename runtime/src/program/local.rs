@@ -61,7 +61,6 @@ mod tests {
             fences: phalanx_contract::fence::FunctionFences::NONE,
             needs: &[],
             continued: false,
-            shuffles: false,
         };
         let definition = Definition {
             template: &TEMPLATE,

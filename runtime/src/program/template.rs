@@ -52,8 +52,6 @@ pub struct Template {
     pub needs: &'static [Need],
     /// Whether the last parameter in the text is what the caller does with the `Option` that the function returns.
     pub continued: bool,
-    /// Whether a loop in the body has shuffles of a warp.
-    pub shuffles: bool,
 }
 
 impl Template {

@@ -9,10 +9,7 @@ use super::host::internal;
 use super::{constant, fences, followed, item, protocol, uniformity};
 use crate::check::{Checked, previous};
 use crate::model::capability;
-use crate::model::expr::ExprKind;
-use crate::model::op::Op;
 use crate::model::options::{Extents, Setting};
-use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteMessage, SlotId, ValueId};
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -41,7 +38,6 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let needs = capability::needs(function).into_iter().map(|(need, _)| constant::need(need));
     let (locals, constants, continued) = (&text.locals, &text.constants, text.continued);
     let collective = has_collectives(function);
-    let shuffles = shuffles_in_a_loop(function);
     let converged = !Rule::CONVERGENCE.into_iter().any(|rule| function.waives(rule));
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
     let values = function.values.iter().enumerate().map(|(index, constant)| {
@@ -95,7 +91,6 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
                     fences: #fences,
                     needs: &[#(#needs),*],
                     continued: #continued,
-                    shuffles: #shuffles,
                 };
                 #(#items)*
                 ::phalanx::__private::Definition {
@@ -197,19 +192,6 @@ pub(super) fn options(function: &Function) -> Option<TokenStream> {
         }
         false => own(constant(value)),
     })
-}
-
-/// Whether a loop has shuffles of a warp.
-fn shuffles_in_a_loop(function: &Function) -> bool {
-    let mut found = false;
-    walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Loop { body, .. } | ExprKind::While { body, .. } | ExprKind::For { body, .. } = &expr.kind {
-            walk_block(body, &mut |inner| {
-                found |= matches!(&inner.kind, ExprKind::Op { op: Op::Warp(_, method), .. } if method.name.starts_with("shfl"));
-            });
-        }
-    });
-    found
 }
 
 /// Prints a number of any integer type; `as` alone would accept other types.

@@ -469,25 +469,3 @@ fn scattered_tables() {
     // What it is given may differ.
     assert!(is_scattered("#[device] fn of(x: u32) -> u32 { TABLE[x as usize] }"));
 }
-
-/// The runtime knows of which functions a loop shuffles, so that the assembler is told what is the same in a warp.
-#[test]
-fn shuffles_in_loops() {
-    let shuffles = |body: &str| {
-        let kernel = format!(
-            "#[cluster_kernel] fn k(out: &mut [u32]) {{
-                let warp = tiled_partition::<32>(&this_thread_block());
-                let mut x = warp.thread_rank();
-                {body}
-                out[0] = x;
-            }}"
-        );
-        let expansion = super::expand(&kernel).to_string();
-        assert!(!expansion.contains("compile_error"), "{expansion}");
-        expansion.contains("shuffles : true")
-    };
-    assert!(shuffles("for k in 0..32 { x += warp.shfl(x, k); }"));
-    assert!(shuffles("let mut step = 16; while step > 0 { x += warp.shfl_xor(x, step); step /= 2; }"));
-    assert!(!shuffles("x += warp.shfl(x, 0); for k in 0..32 { x += k; }"));
-    assert!(!shuffles("for k in 0..32 { x = warp.reduce(x + k, op::Plus); }"));
-}

@@ -108,7 +108,6 @@ static ROTATE: Template = Template {
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
     continued: false,
-    shuffles: false,
 };
 
 const fn site(line: u32) -> Site {

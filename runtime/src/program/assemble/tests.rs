@@ -58,7 +58,6 @@ static SQUARE: Template = Template {
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
     continued: false,
-    shuffles: false,
 };
 
 fn square_u32() -> Definition {
@@ -110,7 +109,6 @@ static TWICE: Template = Template {
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
     continued: false,
-    shuffles: false,
 };
 
 static CHOOSES: Template = Template {
@@ -306,7 +304,6 @@ static DOUBLE: Template = Template {
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
     continued: false,
-    shuffles: false,
 };
 
 #[test]
@@ -354,7 +351,6 @@ const DOUBLE_AS_DEVICE: Template = Template {
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
     continued: false,
-    shuffles: false,
 };
 
 fn forever() -> Definition {

@@ -51,11 +51,10 @@ __device__ __forceinline__ dim3 thread_place() {
     return threadIdx;
 }
 #endif
-#ifdef PHALANX_UNIFORM_WARPS
+#ifdef PHALANX_PRODUCTS
 // Returns a number that is the same in all threads of a warp, and lets the assembler know: they have it from one of them. A check
 // that depends on it and fails is then an exit of whole warps. Where only some threads of a warp may take an exit, the assembler
 // cannot insert before it the wait for products in flight, and lets no two products of the kernel be in flight at once (ptxas, C7518).
-// And where it does not know that all threads of a warp are there, it makes the shuffles of a loop one after the other (BRA.DIV).
 // It is one value at all places, so that the assembly is not volatile.
 __device__ __forceinline__ unsigned of_warp(unsigned number) {
     unsigned same;
@@ -73,7 +72,7 @@ __device__ __forceinline__ unsigned of_warp(unsigned number) {
 __device__ __forceinline__ unsigned thread_in_block() {
     const dim3 size = block_extents(), place = thread_place();
     const unsigned rank = place.x + size.x * (place.y + size.y * place.z);
-#ifdef PHALANX_UNIFORM_WARPS
+#ifdef PHALANX_PRODUCTS
     return known_below(of_warp(rank / 32), (volume(size) + 31) / 32) * 32 | rank % 32;
 #else
     return rank;
