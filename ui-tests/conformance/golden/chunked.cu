@@ -86,7 +86,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 127 "ui-tests/conformance/src/kernels/elements.rs"
         for (auto i : range(0, a.len() / size_3)) {
 #line 127 "ui-tests/conformance/src/kernels/elements.rs"
-            auto chunk_2 = chunk_of(a, size_3, i);
+            auto chunk_2 = exact_chunk_of(a, size_3, i);
             total = wrapping_mul(total, 31) + chunk_2[0] * as<u32>(i) + as<u32>(chunk_2.len());
         }
     }

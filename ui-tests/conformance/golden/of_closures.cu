@@ -30,13 +30,13 @@ of_closures(readonly_slice<u32> input, readonly_slice<u8> labels, u32 factor, sl
     auto at = i * RESULTS;
     phalanx_conformance_kernels_folds_joined(tile, group, input[i], [&](auto a, auto b) __attribute__((always_inline)) { return a * factor - (b ^ 5); }, out, at);
 
-    auto value_2 = group.reduce(tuple<u32, u32>{input[i] % 50, as<u32>(i)}, [&](auto a_2, auto b_2) __attribute__((always_inline)) {
+    auto value_2 = group.reduce(tuple<u32, u32>{input[i] % 50, as<u32>(i)}, detail::total([&](auto a_2, auto b_2) __attribute__((always_inline)) {
         auto value = tuple<tuple<u32, u32>, tuple<u32, u32>>{a_2, b_2};
         auto a_value = value._0._0;
         auto b_value = value._1._0;
 #line 107 "ui-tests/conformance/src/kernels/folds.rs"
         return b_value > a_value ? b_2 : a_2;
-    });
+    }));
     auto most = value_2._0;
     auto place = value_2._1;
 #line 109 "ui-tests/conformance/src/kernels/folds.rs"

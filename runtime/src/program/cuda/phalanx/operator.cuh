@@ -150,5 +150,24 @@ namespace detail {
 template <class Op>
 concept named_operator = requires { Op::in_hardware(0u, 0u); };
 
+// An operator that never fails, whatever it is given, so that any thread may compute it: a branch would take longer.
+template <class Op>
+struct total_operator {
+    Op op;
+
+    template <class T>
+    __device__ __forceinline__ auto operator()(const T& left, const T& right) const {
+        return op(left, right);
+    }
+};
+template <class Op>
+__device__ __forceinline__ total_operator<Op> total(Op op) {
+    return {op};
+}
+template <class Op>
+inline constexpr bool is_total = false;
+template <class Op>
+inline constexpr bool is_total<total_operator<Op>> = true;
+
 } // namespace detail
 } // namespace phalanx

@@ -88,25 +88,6 @@ struct words {
     }
 };
 
-// An operator that never fails, whatever it is given, so that any thread may compute it: a branch would take longer.
-template <class Op>
-struct total_operator {
-    Op op;
-
-    template <class T>
-    __device__ __forceinline__ auto operator()(const T& left, const T& right) const {
-        return op(left, right);
-    }
-};
-template <class Op>
-__device__ __forceinline__ total_operator<Op> total(Op op) {
-    return {op};
-}
-template <class Op>
-inline constexpr bool is_total = false;
-template <class Op>
-inline constexpr bool is_total<total_operator<Op>> = true;
-
 // The operations that tiles and coalesced groups share, in terms of the `lanes`, the ranks and the shuffles of `Group`. The
 // instructions are executed by the lanes `together`, which are more where the whole warp does the same.
 template <class Group>
