@@ -3,7 +3,7 @@
 //!
 //! A kernel's or device function's body is emitted once, as a closure from its arguments to its result *and a tuple of
 //! slots*. Each slot is a [`Tag`] whose type parameter rustc infers from the position in the body to which it was
-//! passed. A [`Visitor`] receives the closure: one calls it (the simulator), another reads the slots' types and never
+//! passed. A [`Visitor`](super::visitor::Visitor) receives the closure: one calls it (the simulator), another reads the slots' types and never
 //! calls it (the assembler).
 
 use std::marker::PhantomData;

@@ -10,7 +10,7 @@ use phalanx_contract::fence::ChosenFence;
 pub(super) struct Filling<'p> {
     pub(super) functions: &'p [Resolved],
     pub(super) function: &'p Resolved,
-    /// The function's index in [`Order::functions`].
+    /// The function's index in [`Order::functions`](crate::program::order::Order::functions).
     pub(super) index: usize,
     pub(super) names: &'p Names,
     /// The fences of the function's barriers.
