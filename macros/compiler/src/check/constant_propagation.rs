@@ -46,7 +46,7 @@ pub(super) struct ConstantPropagation<'a, 'f> {
     cfg: &'a Cfg<'f>,
     followed: BTreeSet<Variable>,
     residues: Residues,
-    /// What groups say of their sizes, where the kernel's attribute fixes them.
+    /// The sizes of groups that the kernel's attribute fixes, by the node that asks for one.
     sizes: BTreeMap<NodeId, u64>,
     /// The values that are live at the start of each block.
     live: Vec<BTreeSet<NodeId>>,

@@ -61,7 +61,7 @@ impl Names {
         }
     }
 
-    /// These names, those of a loop's pattern in place of them, and what binds the pattern's other parts.
+    /// Returns these names, with those of a loop's pattern in their place. What binds the pattern's other parts is added to `bindings`.
     pub(super) fn renamed(self, pat: &Pat, bindings: &mut TokenStream) -> Option<Names> {
         Some(match (pat, self) {
             (Pat::Paren(paren), names) => return names.renamed(&paren.pat, bindings),
@@ -86,7 +86,7 @@ impl Names {
         })
     }
 
-    /// What a closure that is written in place gives for the item, or for a reference to it (`by_reference`).
+    /// Returns what a closure that is written in place gives for the item, or for a reference to it (`by_reference`).
     pub(super) fn applied(&self, function: &syn::Expr, by_reference: bool) -> Option<TokenStream> {
         let syn::Expr::Closure(ExprClosure { inputs, body, .. }) = function else { return None };
         let (Some(input), 1) = (inputs.last(), inputs.len()) else { return None };

@@ -17,7 +17,7 @@ pub(super) fn cases(scale: Scale) -> Vec<Case> {
     ]
 }
 
-/// What a kernel is given: the operands, what its epilogue adds, the result and their size, the factor of a sum, and the number of blocks
+/// The arguments of a kernel: the operands, what its epilogue adds, the result and their size, the factor of a sum, and the number of blocks
 /// that fill the device.
 pub(super) struct Operands<'a> {
     pub(super) a: &'a Buffer<bf16>,

@@ -15,6 +15,7 @@ mod factors;
 pub(crate) mod level;
 mod own_elements;
 mod quotient;
+mod rewritten;
 pub(crate) mod summary;
 mod tables;
 mod told;

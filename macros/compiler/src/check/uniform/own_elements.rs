@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 
+use super::rewritten::is_rewritten_early;
 use crate::check::cfg::{
-    Access, AccessKind, BlockId, Cfg, Coordinate, Digit, Granule, GroupStep, MemoryStep, NodeId, Offset, Region, Root,
-    Select, Shared, Source, Step, StepKind, Team,
+    Access, AccessKind, Cfg, Coordinate, Digit, Granule, GroupStep, NodeId, Offset, Region, Root, Select, Shared,
+    Source, Step, StepKind, Team,
 };
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
@@ -32,40 +33,17 @@ pub(super) fn of(cfg: &Cfg<'_>) -> BTreeSet<Shared> {
     }
     let is_lent = |region: &Region| region.root.party().map(|(_, shared)| shared);
     others.extend(cfg.calls.iter().flat_map(|call| call.regions.iter().flatten()).filter_map(is_lent));
-    written.retain(|shared| !others.contains(shared) && !is_rewritten_early(cfg, *shared));
+    written.retain(|shared| !others.contains(shared) && !is_rewritten_before_its_warp_meets(cfg, *shared));
     written
 }
 
 /// Whether a thread may come from a read of an array to a write without its warp having met: other lanes may not have read yet.
-fn is_rewritten_early(cfg: &Cfg<'_>, shared: Shared) -> bool {
-    // The first access after a step that has one, if the warp does not meet before.
-    let next = |block: BlockId, from: usize| {
-        cfg.blocks[block.0].steps[from..].iter().find_map(|step| match &step.kind {
-            StepKind::Memory(MemoryStep::Access(id)) => {
-                let access = &cfg.accesses[id.0];
-                let is_write = access.region.root == Root::Shared(shared) && access.kind.changes();
-                is_write.then_some(Next::Write)
-            }
-            StepKind::Group(GroupStep::Collective { team, barrier: true, .. })
-                if is_warp(team) || !team.group.is_of_a_warp() =>
-            {
-                Some(Next::Meets)
-            }
-            StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
-            | StepKind::Value(_)
-            | StepKind::Group(_)
-            | StepKind::BarrierCall(_)
-            | StepKind::Copy(_)
-            | StepKind::Call(_)
-            | StepKind::Token(_) => None,
-        })
-    };
-    let is_read = |step: &Step| match step.kind {
-        StepKind::Memory(MemoryStep::Access(id)) => {
-            let access = &cfg.accesses[id.0];
-            access.region.root == Root::Shared(shared) && !access.kind.changes()
+fn is_rewritten_before_its_warp_meets(cfg: &Cfg<'_>, shared: Shared) -> bool {
+    let meets = |step: &Step| match &step.kind {
+        StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => {
+            is_warp(team) || !team.group.is_of_a_warp()
         }
-        StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+        StepKind::Memory(_)
         | StepKind::Value(_)
         | StepKind::Group(_)
         | StepKind::BarrierCall(_)
@@ -73,30 +51,7 @@ fn is_rewritten_early(cfg: &Cfg<'_>, shared: Shared) -> bool {
         | StepKind::Call(_)
         | StepKind::Token(_) => false,
     };
-    let blocks = || (0..cfg.blocks.len()).map(BlockId);
-    let reads = blocks().flat_map(|block| {
-        let steps = cfg.blocks[block.0].steps.iter().enumerate();
-        steps.filter(|(_, step)| is_read(step)).map(move |(number, _)| (block, number + 1))
-    });
-    let mut work: Vec<(BlockId, usize)> = reads.collect();
-    let mut seen = BTreeSet::new();
-    while let Some((block, from)) = work.pop() {
-        match next(block, from) {
-            Some(Next::Write) => return true,
-            Some(Next::Meets) => {}
-            None => {
-                let successors = cfg.blocks[block.0].end.successors();
-                work.extend(successors.filter(|block| seen.insert(*block)).map(|block| (block, 0)));
-            }
-        }
-    }
-    false
-}
-
-/// The next thing that a thread does to an array, or that its warp does together.
-enum Next {
-    Write,
-    Meets,
+    is_rewritten_early(cfg, |access| access.region.root == Root::Shared(shared), meets)
 }
 
 /// Whether an access is of one element, and if it may change that, of the warp's own.

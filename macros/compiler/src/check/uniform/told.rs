@@ -1,11 +1,12 @@
 //! Shared arrays whose writers tell the block by a phase barrier: `if t == 0 { tile[0] = next; full.arrive(); } full.wait_parity(p);`. What
 //! the threads that have waited read of one element is one value, as after a barrier of the block.
 //!
-//! As there, that rests on the absence of races, of which other rules tell. An array that a thread may write after it has read it, with
+//! This rests on the absence of races, which other rules report. An array that a thread may write after it has read it, with
 //! neither a barrier of the block nor a wait at a phase barrier in between, is none of these: the others may not have read yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::rewritten::is_rewritten_early;
 use crate::check::cfg::{
     Access, AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, Completion, End, GroupStep, MemoryStep, Region, Root,
     Shared, Step, StepKind,
@@ -76,7 +77,7 @@ fn arrays(cfg: &Cfg<'_>) -> BTreeMap<Shared, Shared> {
         told.remove(&shared);
     }
     let told = told.into_iter().filter_map(|(shared, by)| Some((shared, by?)));
-    told.filter(|(shared, _)| !is_rewritten_early(cfg, *shared)).collect()
+    told.filter(|(shared, _)| !is_rewritten_before_others_tell(cfg, *shared)).collect()
 }
 
 /// The phase barrier of the own block at which a call waits.
@@ -153,20 +154,7 @@ fn next(cfg: &Cfg<'_>, step: &Step) -> Option<Next> {
 }
 
 /// Whether a thread may come from a read of an array to a write with nothing in between by which it could know that others have read.
-fn is_rewritten_early(cfg: &Cfg<'_>, shared: Shared) -> bool {
-    let touches = |step: &Step, changes: bool| match step.kind {
-        StepKind::Memory(MemoryStep::Access(id)) => {
-            let access = &cfg.accesses[id.0];
-            access.region.root.party().is_some_and(|(_, of)| of == shared) && access.kind.changes() == changes
-        }
-        StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
-        | StepKind::Value(_)
-        | StepKind::Group(_)
-        | StepKind::BarrierCall(_)
-        | StepKind::Copy(_)
-        | StepKind::Call(_)
-        | StepKind::Token(_) => false,
-    };
+fn is_rewritten_before_others_tell(cfg: &Cfg<'_>, shared: Shared) -> bool {
     let learns = |step: &Step| match &step.kind {
         StepKind::BarrierCall(call) => cfg.barrier_calls[call.0].method.action.waits(),
         StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => !team.group.is_of_a_warp(),
@@ -178,22 +166,5 @@ fn is_rewritten_early(cfg: &Cfg<'_>, shared: Shared) -> bool {
         | StepKind::Call(_)
         | StepKind::Token(_) => false,
     };
-    let blocks = || (0..cfg.blocks.len()).map(BlockId);
-    let reads = blocks().flat_map(|block| {
-        let steps = cfg.blocks[block.0].steps.iter().enumerate();
-        steps.filter(|(_, step)| touches(step, false)).map(move |(number, _)| (block, number + 1))
-    });
-    let (mut work, mut seen): (Vec<(BlockId, usize)>, _) = (reads.collect(), BTreeSet::new());
-    while let Some((block, from)) = work.pop() {
-        let content = &cfg.blocks[block.0];
-        match content.steps[from..].iter().find(|step| touches(step, true) || learns(step)) {
-            Some(step) if touches(step, true) => return true,
-            Some(_) => {}
-            None => {
-                let successors = content.end.successors();
-                work.extend(successors.filter(|block| seen.insert(*block)).map(|block| (block, 0)));
-            }
-        }
-    }
-    false
+    is_rewritten_early(cfg, |access| access.region.root.party().is_some_and(|(_, of)| of == shared), learns)
 }

@@ -1,4 +1,4 @@
-//! What a reader of shared memory may not see yet.
+//! The writes to shared memory that a reader may not see yet.
 
 use bitflags::bitflags;
 
@@ -18,7 +18,7 @@ bitflags! {
         const PEER_CLUSTER = 1 << 4;
         /// A write of any thread, as seen by a reader in another block.
         const FAR = 1 << 5;
-        /// The same, before an arrival at the cluster's barrier.
+        /// A write of any thread, as seen by a reader in another block, before an arrival at the cluster's barrier.
         const FAR_CLUSTER = 1 << 6;
         /// A write of the block, since which the warp has not met.
         const OWN_WARP = 1 << 7;

@@ -23,7 +23,7 @@ enum Term {
     Value { text: CuExpr, is_literal: bool, is_of_loop: bool },
     /// The sum of both, or their difference.
     Sum { is_minus: bool, left: Box<Term>, right: Box<Term> },
-    /// What may have wrapped where the test does not say so.
+    /// A text whose value may have wrapped, of which the test does not know.
     Other(CuExpr),
 }
 
