@@ -345,6 +345,11 @@ impl Text {
                     self.fragments(text, filling);
                 }
             }
+            Fragment::Within { number, least, most, text } => {
+                if definition.values[usize::from(number)].is_within(least, most) {
+                    self.fragments(text, filling);
+                }
+            }
             Fragment::Operator { text } => match filling.may_fail(text) {
                 true => self.fragments(text, filling),
                 false => {

@@ -51,6 +51,11 @@ impl Constant {
         out
     }
 
+    /// Returns whether the value is a number that lies in an interval.
+    pub(super) fn is_within(&self, least: u64, most: u64) -> bool {
+        matches!(self.value, Value::Scalar(Scalar::Unsigned(number, _)) if (u128::from(least)..=u128::from(most)).contains(&number))
+    }
+
     /// Returns the value as C++ requires it for a constant expression: a template argument, an array's extent.
     pub(super) fn digits(&self) -> String {
         match &self.value {

@@ -120,6 +120,17 @@ pub enum Fragment {
         /// The text.
         text: &'static [Fragment],
     },
+    /// Text for the case that an entry of [`Definition::values`], which is a number, lies in an interval.
+    Within {
+        /// The entry.
+        number: u16,
+        /// The least number.
+        least: u64,
+        /// The largest number.
+        most: u64,
+        /// The text.
+        text: &'static [Fragment],
+    },
     /// A closure that joins two values, which `detail::total` marks if nothing in it can fail.
     Operator {
         /// The text of the closure.

@@ -143,6 +143,11 @@ pub fn constant<T: DeviceConstant>(value: &T) -> Constant {
     Constant { ty: T::info(), value: value.value(), scattered: false }
 }
 
+/// Returns a number as a constant of 64 bits: 0 if it is negative, the largest if it is larger.
+pub fn number(number: i128) -> Constant {
+    constant(&u64::try_from(number.max(0)).unwrap_or(u64::MAX))
+}
+
 /// A type whose values kernels compare with `==` and `!=`: a scalar, an enum that derives `PartialEq`, a tuple or an
 /// `Option` of these.
 #[diagnostic::on_unimplemented(

@@ -17,10 +17,18 @@ mod losses;
 mod physics;
 mod sequences;
 mod sparse;
+mod states;
 
 /// All pairs, in the order of the table.
-pub const ALL: &[Showcase] =
-    &[images::SHOWCASE, sequences::SHOWCASE, sparse::SHOWCASE, dense::SHOWCASE, physics::SHOWCASE, losses::SHOWCASE];
+pub const ALL: &[Showcase] = &[
+    images::SHOWCASE,
+    sequences::SHOWCASE,
+    sparse::SHOWCASE,
+    dense::SHOWCASE,
+    physics::SHOWCASE,
+    losses::SHOWCASE,
+    states::SHOWCASE,
+];
 
 /// The launches of both kernels.
 struct Launches<I: DeviceCopy, O: DeviceCopy> {

@@ -57,6 +57,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
             false => value,
         }
     });
+    let values = values.chain(text.numbers.iter().map(|number| quote!(::phalanx::__private::number(#number))));
     let shared = function.shared.iter().map(|(ty, length)| {
         let length = &function.values[usize::from(length.0)].tokens;
         quote!(::phalanx::__private::SharedInfo::of::<[#ty; { #length }]>())
@@ -269,6 +270,11 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
             let callees = callees.iter().map(|slot| slot.0);
             let text = self::fragments(text);
             quote!(Alone { callees: &[#(#callees),*], text: &[#(#text),*] })
+        }
+        Fragment::Within { of, text } => {
+            let (number, least, most) = (of.number.0, of.least, of.most);
+            let text = self::fragments(text);
+            quote!(Within { number: #number, least: #least, most: #most, text: &[#(#text),*] })
         }
         Fragment::Operator { text } => {
             let text = self::fragments(text);

@@ -38,7 +38,9 @@ impl Filling<'_> {
         text.iter().any(|fragment| match *fragment {
             Fragment::Site(_) => true,
             Fragment::Callee(slot) | Fragment::Then { callee: slot, .. } => self.callee(slot).may_fail,
-            Fragment::Alone { text, .. } | Fragment::Operator { text } => self.may_fail(text),
+            Fragment::Alone { text, .. } | Fragment::Within { text, .. } | Fragment::Operator { text } => {
+                self.may_fail(text)
+            }
             Fragment::Struct { fields, base, .. } => {
                 let mut parts = fields.iter().map(|(_, value)| *value).chain(base);
                 parts.any(|part| self.may_fail(part))

@@ -249,6 +249,30 @@ extern "C" __global__ void twice(slice<u32> v) {
     assert_eq!((program.name(), program.entry()), ("twice", "twice"));
 }
 
+/// Has text for the case that a number lies in an interval.
+static UNROLLS: Template = Template {
+    name: "unrolls",
+    body: &[
+        Fragment::Text("{ "),
+        Fragment::Within { number: 0, least: 2, most: 8, text: &[Fragment::Text("few "), Fragment::Digits(0)] },
+        Fragment::Text(" }"),
+    ],
+    sites: &[],
+    locals: &[],
+    ..TWICE
+};
+
+#[test]
+fn texts_for_numbers_in_an_interval() {
+    let text = |number: i128| {
+        let values = vec![crate::program::types::number(number)];
+        let definition = Definition { values, ..definition(&UNROLLS, "unrolls", types(&["u32"])) };
+        Program::assemble(definition).unwrap().cuda_source().to_string()
+    };
+    assert!([2, 8].iter().all(|&number| text(number).contains(&format!("{{ few {number} }}"))), "{}", text(2));
+    assert!([1, 9, 0, -1, i128::MAX, i128::MIN].iter().all(|&number| text(number).contains("{  }")), "{}", text(9));
+}
+
 #[test]
 fn file_names_are_plain_in_line_directives() {
     for (file, shown) in [

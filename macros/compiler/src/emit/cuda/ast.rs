@@ -43,6 +43,11 @@ pub(crate) enum Fragment {
         has_arguments: bool,
         inside: Vec<SlotId>,
     },
+    /// Text for the case that a number lies in an interval.
+    Within {
+        of: Within,
+        text: Vec<Fragment>,
+    },
     Name,
     /// The launch bounds that the kernel's attribute fixes.
     Bounds,
@@ -57,6 +62,27 @@ pub(crate) enum Fragment {
     Site(SiteId),
     /// The ending of the name of a barrier's operation, for the fence that was chosen.
     Fence(u16),
+}
+
+/// Whether a number that the runtime knows lies in an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Within {
+    pub(crate) number: ValueId,
+    pub(crate) least: u64,
+    pub(crate) most: u64,
+}
+
+/// How far a loop is unrolled, if a number lies in an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unrolling {
+    pub(crate) unroll: Unroll,
+    pub(crate) only_if: Option<Within>,
+}
+
+impl From<Unroll> for Unrolling {
+    fn from(unroll: Unroll) -> Self {
+        Unrolling { unroll, only_if: None }
+    }
 }
 
 impl From<&str> for Fragment {
@@ -233,13 +259,13 @@ pub(crate) enum CuStmt {
         checked: Vec<CuStmt>,
     },
     While {
-        unroll: Option<Unroll>,
+        unroll: Option<Unrolling>,
         condition: CuExpr,
         body: Vec<CuStmt>,
     },
     /// `for (auto name : range)`
     For {
-        unroll: Option<Unroll>,
+        unroll: Option<Unrolling>,
         name: String,
         used: bool,
         range: CuExpr,

@@ -13,6 +13,8 @@ pub(crate) use lower::has_collectives;
 
 use std::collections::BTreeSet;
 
+use proc_macro2::TokenStream;
+
 use crate::check::Checked;
 use crate::model::LocalId;
 use crate::model::fused_barriers::fused_tokens;
@@ -29,6 +31,8 @@ pub(crate) struct Text {
     pub(crate) continued: bool,
     /// Whether it has accesses to elements that are next to each other in unrolled loops.
     pub(crate) has_adjacent: bool,
+    /// Numbers behind the function's values that the runtime is to know.
+    pub(crate) numbers: Vec<TokenStream>,
     /// Tokens whose arrival and wait are fused, and which the text does not have.
     pub(crate) fused: BTreeSet<LocalId>,
 }
@@ -37,7 +41,7 @@ pub(crate) fn text(checked: &Checked<'_>) -> Text {
     let function = checked.function();
     let names = name::Names::of(function);
     let fused = fused_tokens(function);
-    let lower::Lowered { mut body, mut names, has_adjacent } = lower::body(checked, names, &fused);
+    let lower::Lowered { mut body, mut names, has_adjacent, numbers } = lower::body(checked, names, &fused);
     let then = names.free("then");
     let continued = continued::continued(function, &body, &then).map(|continued| {
         body = continued;
@@ -46,5 +50,5 @@ pub(crate) fn text(checked: &Checked<'_>) -> Text {
     let signature = signature::signature(function, &names, continued.as_deref());
     let body = print::body(&body, function, &names);
     let (locals, constants) = names.declared(function);
-    Text { signature, body, locals, constants, continued: continued.is_some(), has_adjacent, fused }
+    Text { signature, body, locals, constants, continued: continued.is_some(), has_adjacent, numbers, fused }
 }

@@ -1,6 +1,6 @@
 //! Prints the syntax tree as text: indentation and parentheses. It decides nothing about meaning.
 
-use super::ast::{CuExpr, CuStmt, Fragment};
+use super::ast::{CuExpr, CuStmt, Fragment, Unrolling};
 use super::name::Names;
 use crate::model::ty::{ParamType, TypeShape};
 use crate::model::{Function, Role, Unroll};
@@ -85,15 +85,23 @@ impl Printer<'_> {
     }
 
     /// The pragma before a loop.
-    fn unroll(&mut self, unroll: Option<Unroll>) {
-        match unroll {
-            None => {}
-            Some(Unroll::Fully) => self.line(|p| p.text("#pragma unroll")),
-            Some(Unroll::Ahead(count)) => self.line(|p| p.text(&format!("#pragma unroll {count}"))),
-            Some(Unroll::By(factor)) => self.line(|p| {
-                p.text("#pragma unroll ");
-                p.fragments(&[Fragment::Digits(factor)]);
-            }),
+    fn unroll(&mut self, unrolling: Option<Unrolling>) {
+        let Some(Unrolling { unroll, only_if }) = unrolling else { return };
+        let mut pragma = Printer { out: Vec::new(), indent: self.indent, names: self.names };
+        pragma.line(|p| {
+            p.text("#pragma unroll");
+            match unroll {
+                Unroll::Fully => {}
+                Unroll::Ahead(count) => p.text(&format!(" {count}")),
+                Unroll::By(factor) => {
+                    p.text(" ");
+                    p.fragments(&[Fragment::Digits(factor)]);
+                }
+            }
+        });
+        match only_if {
+            Some(of) => self.out.push(Fragment::Within { of, text: pragma.out }),
+            None => self.fragments(&pragma.out),
         }
     }
 

@@ -13,6 +13,7 @@ mod convergence;
 mod deferred;
 mod iterations;
 mod left_early;
+mod numbers;
 mod order;
 mod parts;
 mod ranges;
@@ -114,7 +115,7 @@ fn show(fragment: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Optio
         ("Literal", [syn::Lit::Int(slot), syn::Lit::Str(digits)]) => {
             Some(format!("<slot{} {}>", number(slot), digits.value()))
         }
-        ("Alone" | "Operator", _) => {
+        ("Alone" | "Operator" | "Within", _) => {
             Some(list(inside.stream(), "text")?.iter().filter_map(|fragment| show(fragment, mark)).collect::<String>())
         }
         ("Struct", _) => Some(structure(inside.stream(), mark)),

@@ -3,13 +3,6 @@
 #pragma once
 #include <phalanx/scalar.cuh>
 
-// Whether the compiler knows a value. NVRTC 13.0 cannot say it.
-#if __CUDACC_VER_MAJOR__ > 13 || __CUDACC_VER_MINOR__ >= 5
-#define PHALANX_IS_CONSTANT(VALUE) __builtin_constant_p(VALUE)
-#else
-#define PHALANX_IS_CONSTANT(VALUE) false
-#endif
-
 namespace phalanx {
 namespace detail {
 

@@ -247,4 +247,14 @@ __device__ __forceinline__ shared_slice<T> dynamic_shared_slice(Offset byte_offs
             static_cast<detail::slice_length>(elements.value)};
 }
 
+// An element that is next to those of other iterations, if they are not too many to be joined.
+template <unsigned long long rounds, class Memory>
+__device__ __forceinline__ decltype(auto) get_adjacent_of(const Memory& memory, detail::tested_index i) {
+    if constexpr (rounds >= 2 && rounds <= 32) {
+        return memory.get_adjacent(i);
+    } else {
+        return memory.get_unchecked(i);
+    }
+}
+
 } // namespace phalanx

@@ -7,6 +7,13 @@
 // `offsetof` needs a header, `__builtin_offsetof` an NVRTC newer than 13.0.
 #define PHALANX_OFFSET_OF(TYPE, FIELD) static_cast<unsigned long long>(__INTADDR__(&((TYPE*)0)->FIELD))
 
+// Whether the compiler knows a value. NVRTC 13.0 cannot say it.
+#if __CUDACC_VER_MAJOR__ > 13 || __CUDACC_VER_MINOR__ >= 5
+#define PHALANX_IS_CONSTANT(VALUE) __builtin_constant_p(VALUE)
+#else
+#define PHALANX_IS_CONSTANT(VALUE) false
+#endif
+
 namespace phalanx {
 
 using i8 = integer<signed char>;
@@ -187,6 +194,13 @@ __device__ __forceinline__ constexpr To as(From x) {
 template <class To, class Raw>
     requires detail::same<To, integer<decltype(To::value)>>
 __device__ __forceinline__ To as(integer<Raw> x) {
+    // What the compiler knows of a word, it forgets where a sign widens it, but not where zeros do.
+    if constexpr (detail::signed_integer<Raw> && sizeof(Raw) == 4 && sizeof(To) == 8) {
+        const bool is_natural = x.value >= 0;
+        if (PHALANX_IS_CONSTANT(is_natural) && is_natural) {
+            return To(static_cast<decltype(To::value)>(static_cast<unsigned>(x.value)));
+        }
+    }
     return To(static_cast<decltype(To::value)>(x.value));
 }
 

@@ -199,14 +199,16 @@ inline constexpr unsigned widest_border = 4;
 
 // Whether an index is less than a length. The compiler knows which bits of a number may be set, and so that a rank is less than a power of
 // two, but not that the next one is less than that and 1. So the index is also compared less what the length may have above the power of
-// two, if the compiler decides that.
+// two, if the compiler decides that. It sees through the difference in a word, also where a cast widens the sum.
 template <class Word>
 __device__ __forceinline__ constexpr bool is_below(Word index, Word length) {
     const auto power = static_cast<Word>(1ull << (63 - __clzll(static_cast<long long>(length | 1))));
+    const bool is_word = index <= ~0u;
+    const auto word = static_cast<unsigned>(index);
     bool below = false;
 #pragma unroll
     for (unsigned border = 0; border <= widest_border; ++border) {
-        below |= power + border <= length && index - border < power;
+        below |= is_word && power + border <= length && word - border < power;
     }
     return PHALANX_IS_CONSTANT(below) && below || index < length;
 }

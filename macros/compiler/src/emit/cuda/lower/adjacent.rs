@@ -8,21 +8,25 @@ use std::ops::RangeInclusive;
 
 use super::access::{Access, AccessForm, Region};
 use super::intervals::Values;
+use super::numbers::count;
 use crate::model::expr::{BinaryOp, Block, Expr, ExprKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Memory;
 use crate::model::walk::walk_block;
-use crate::model::{LocalId, SiteId};
+use crate::model::{LocalId, SiteId, ValueId};
 
 /// The numbers of iterations of a loop that the compiler unrolls and that have something to join.
 const ROUNDS: RangeInclusive<u64> = 2..=32;
 
 impl Values<'_, '_, '_> {
-    /// Returns the accesses to global memory whose indexes the loop raises by one in each iteration.
-    pub(super) fn adjacent(&mut self) -> Vec<SiteId> {
+    /// Returns the accesses to global memory whose indexes the loop raises by one in each iteration, with the number of iterations if
+    /// constants with names give it.
+    pub(super) fn adjacent(&mut self) -> Vec<(SiteId, Option<ValueId>)> {
         let ExprKind::For { local: Some(variable), range, body, .. } = &self.nest.whole.kind else { return Vec::new() };
-        let is_sized = range.adaptors.is_empty() && range.count().is_some_and(|count| ROUNDS.contains(&count));
-        if !is_sized {
+        let literal = range.count();
+        let named = count(self.lower.function, range).filter(|_| literal.is_none());
+        let is_sized = literal.map_or(named.is_some(), |count| ROUNDS.contains(&count));
+        if !is_sized || !range.adaptors.is_empty() {
             return Vec::new();
         }
         let (stored, is_changed) = stores(body);
@@ -38,7 +42,8 @@ impl Values<'_, '_, '_> {
                 found.push(site);
             }
         }
-        found
+        let rounds = named.filter(|_| !found.is_empty()).map(|count| self.lower.number(count));
+        found.into_iter().map(|site| (site, rounds)).collect()
     }
 
     /// Whether an index is a variable, and what the loop does not change.

@@ -11,15 +11,18 @@
 //!   iteration. The loads of an iteration wait for the shuffles of the one before. `hoist` prints them twice, too: with tests between them,
 //!   loads of several iterations do not come together.
 
+use proc_macro2::TokenStream;
+
 use super::access::{Access, AccessForm};
 use super::constant_loops::size;
 use super::nest::{Nest, is_collective};
+use super::numbers::number;
 use super::peers::is_remote;
-use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::place::{local_of, writes};
 use crate::model::walk::{walk, walk_block};
+use crate::model::{Function, LocalId};
 
 /// The largest body of a recurrence, in expressions as they are written, and the number of its iterations that are taken at a time. Of a
 /// larger one, even four at a time take more registers than they are worth.
@@ -42,10 +45,20 @@ const LARGEST_STAGE: u64 = 4000;
 /// The most iterations of a loop inside of a loop.
 const MOST_INNER: u64 = 8;
 
+/// The numbers of stages by which a loop is unrolled.
+pub(super) const STAGES: [u64; 2] = [2, 4];
+
+/// The number of iterations of a loop that are to be taken at a time.
+pub(super) enum Ahead {
+    Rounds(u64),
+    /// A number of stages that has a name.
+    Stages(TokenStream),
+}
+
 /// Returns the number of iterations of a loop that are to be taken at a time.
-pub(super) fn ahead(nest: &Nest<'_>) -> Option<u64> {
+pub(super) fn ahead(function: &Function, nest: &Nest<'_>) -> Option<Ahead> {
     if reads_peer(nest) && sizes(nest).is_some_and(|[written, all]| written == all && written <= LARGEST_READ) {
-        return Some(READ);
+        return Some(Ahead::Rounds(READ));
     }
     // What to do with another constant number of iterations, the compiler knows.
     if matches!(&nest.whole.kind, ExprKind::For { range, .. } if range.count().is_some()) {
@@ -53,14 +66,14 @@ pub(super) fn ahead(nest: &Nest<'_>) -> Option<u64> {
     }
     let (ExprKind::For { body, .. } | ExprKind::While { body, .. }) = &nest.whole.kind else { return None };
     let is_stage = || nest.callees.is_empty() && size(body).is_some_and(|size| size <= LARGEST_STAGE);
-    if let Some(stages) = stages(nest).filter(|_| is_stage()) {
+    if let Some(stages) = stages(function, nest).filter(|_| is_stage()) {
         return Some(stages);
     }
     let [written, _] = sizes(nest)?;
     if written <= LARGEST_RECURRENCE && is_recurrence(nest) {
-        return Some(RECURRENCE);
+        return Some(Ahead::Rounds(RECURRENCE));
     }
-    is_combination(nest).then_some(COMBINATION)
+    is_combination(nest).then_some(Ahead::Rounds(COMBINATION))
 }
 
 /// Whether a loop reads an element of a peer's memory, or a vector, in each iteration.
@@ -139,17 +152,23 @@ fn is_carried(nest: &Nest<'_>, local: LocalId) -> bool {
 }
 
 /// Returns the number of stages that take turns in a loop in which threads meet: of `k % 2`, of its variable `k`.
-fn stages(nest: &Nest<'_>) -> Option<u64> {
+fn stages(function: &Function, nest: &Nest<'_>) -> Option<Ahead> {
     let variable = nest.variable?;
-    let (mut meets, mut stages) = (false, None);
+    let (mut meets, mut stages, mut named) = (false, None, None);
     walk(nest.whole, &mut |expr| match &expr.kind {
         ExprKind::Op { op, .. } => meets |= is_collective(*op),
         ExprKind::Binary { op: BinaryOp::Rem, left, right, .. } if local_of(left) == Some(variable) => {
             stages = stages.max(right.integer());
+            named = named.take().or_else(|| number(function, right));
         }
         _ => {}
     });
-    stages.filter(|stages| meets && (2..=4).contains(stages))
+    let [least, most] = STAGES;
+    match stages {
+        _ if !meets => None,
+        Some(stages) => (least..=most).contains(&stages).then_some(Ahead::Rounds(stages)),
+        None => named.map(Ahead::Stages),
+    }
 }
 
 fn is_memory(place: &Expr) -> bool {

@@ -7,29 +7,53 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use crate::model::LocalId;
+use quote::quote;
+
+use super::Lower;
+use super::numbers::{self, count};
+use crate::emit::cuda::ast::{Unrolling, Within};
 use crate::model::expr::{BinaryOp, Block, Expr, ExprKind, StmtKind};
 use crate::model::place::{local_of, may_write};
 use crate::model::range::Range;
 use crate::model::walk::{Node, nodes, walk, walk_block};
+use crate::model::{LocalId, Unroll};
 
 /// The expressions that all iterations evaluate: the least that the compiler may leave a loop, and the most that are worth it. The 64 rounds
 /// of SHA-256 are about 10,000.
 const SIZES: RangeInclusive<u64> = 128..=12_000;
 
-/// Whether a loop without an attribute is to be unrolled, for an array that it indexes. `outer` has the variables of unrolled loops around it.
-pub(super) fn is_unrolled(whole: &Expr, outer: &BTreeSet<LocalId>) -> bool {
-    let ExprKind::For { local: Some(variable), range, body, .. } = &whole.kind else { return false };
-    let is_sized = match range.count() {
-        Some(count) => {
+impl Lower<'_> {
+    /// Whether a loop without an attribute is to be unrolled, for an array that it indexes. `outer` has the variables of unrolled loops around
+    /// it, with the condition under which they are.
+    pub(super) fn unrolled_fully(
+        &mut self,
+        whole: &Expr,
+        outer: &BTreeMap<LocalId, Option<Within>>,
+    ) -> Option<Unrolling> {
+        let ExprKind::For { local: Some(variable), range, body, .. } = &whole.kind else { return None };
+        let around = outer.keys().copied().collect();
+        if !keeps_an_array_in_registers(whole, *variable, &around) {
+            return None;
+        }
+        if let Some(count) = range.count() {
             let mut variables = Variables::new();
             length(range, Some(*variable), &mut variables);
-            size_with(body, variables).is_some_and(|size| SIZES.contains(&size.saturating_mul(count)))
+            if let Some(size) = size_with(body, variables) {
+                return SIZES.contains(&size.saturating_mul(count)).then(|| Unroll::Fully.into());
+            }
+        }
+        if let (Some(count), Some(size)) = (count(self.function, range), numbers::size(self.function, body)) {
+            let only_if = self.number_within(quote!(#count.wrapping_mul(#size)), [*SIZES.start(), *SIZES.end()]);
+            return Some(Unrolling { unroll: Unroll::Fully, only_if: Some(only_if) });
         }
         // The loop around it has been found small enough with it.
-        None => !outer.is_empty() && is_known(&range.start, outer) && is_known(&range.end, outer),
-    };
-    is_sized && keeps_an_array_in_registers(whole, *variable, outer)
+        let only_if = outer.values().copied().reduce(|first, further| first.or(further))?;
+        let is_known = |bound: &Expr| match only_if {
+            Some(_) => is_constant(bound, &around),
+            None => is_known(bound, &around),
+        };
+        (is_known(&range.start) && is_known(&range.end)).then_some(Unrolling { unroll: Unroll::Fully, only_if })
+    }
 }
 
 /// Whether a loop indexes an array that stays in registers if it is unrolled.
@@ -120,8 +144,8 @@ fn constants(whole: &Expr, variable: LocalId, outer: &BTreeSet<LocalId>) -> BTre
     nodes(whole, &mut |node| match node {
         Node::Expr(expr) => {
             if let ExprKind::For { local: Some(local), range, .. } = &expr.kind
-                && is_known(&range.start, &known)
-                && is_known(&range.end, &known)
+                && is_constant(&range.start, &known)
+                && is_constant(&range.end, &known)
             {
                 known.insert(*local);
             }

@@ -7,12 +7,12 @@ use super::hoist::Hoisted;
 use super::nest::Form;
 use super::rest::Joined;
 use super::{Dest, Lower};
-use crate::emit::cuda::ast::{CuExpr, CuStmt};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Unrolling};
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Condition, Expr, ExprKind, Stmt};
 use crate::model::facts::Effect;
 use crate::model::range::{Adaptor, Range};
-use crate::model::{LoopId, SiteId, SlotId, Unroll};
+use crate::model::{LoopId, SiteId, SlotId};
 
 /// A loop or labelled block that `break` can leave.
 pub(super) struct JumpTarget {
@@ -182,7 +182,7 @@ impl Lower<'_> {
     }
 
     /// Lowers a `while` loop as it is.
-    fn plain_while(&mut self, unroll: Option<Unroll>, condition: &Condition, body: &Block) -> CuStmt {
+    fn plain_while(&mut self, unroll: Option<Unrolling>, condition: &Condition, body: &Block) -> CuStmt {
         let tests = self.tests(condition.parts());
         let (condition, before) = match &tests[..] {
             [Test { before, holds, bind }] if before.is_empty() && bind.is_empty() => match condition {
@@ -201,7 +201,7 @@ impl Lower<'_> {
     fn counted_loop(
         &mut self,
         whole: &Expr,
-        (unroll, name, used): (Option<Unroll>, String, bool),
+        (unroll, name, used): (Option<Unrolling>, String, bool),
         range: CuExpr,
         body: &Block,
         rest: &[Stmt],

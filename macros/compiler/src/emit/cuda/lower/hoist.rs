@@ -12,14 +12,15 @@ use std::collections::BTreeMap;
 
 use super::Lower;
 use super::access::{Access, AccessForm, Region};
-use super::ahead::{ahead, is_combination};
+use super::ahead::{Ahead, STAGES, ahead, is_combination};
 use super::counter::Counter;
 use super::deferred::{Deferred, deferred};
 use super::intervals::Values;
 use super::loop_tests::{Shifted, Test, Tests};
 use super::nest::{Form, Nest};
-use super::strided_loops::is_strided;
+use super::strided_loops::strided;
 
+use crate::emit::cuda::ast::Unrolling;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::template;
 use crate::model::expr::{Expr, ExprKind};
@@ -41,7 +42,7 @@ pub(super) struct Hoisted<'e> {
     /// The accesses that are reported after the loop.
     pub(super) deferred: Option<Deferred<'e>>,
     /// How far the loop is unrolled if the kernel does not say so; of one that is printed twice, that without checks.
-    pub(super) unroll: Option<Unroll>,
+    pub(super) unroll: Option<Unrolling>,
     /// The values of the counter of a `while`.
     pub(super) counted: Option<CuExpr>,
     /// Whether the loop may be left before its end.
@@ -121,10 +122,16 @@ impl Lower<'_> {
                 accesses.push(site);
             }
         }
+        let unroll = match ahead(known.lower.function, &known.nest) {
+            Some(Ahead::Rounds(rounds)) => Some(Unroll::Ahead(rounds).into()),
+            Some(Ahead::Stages(stages)) => {
+                let of = known.lower.number_within(stages, STAGES);
+                Some(Unrolling { unroll: Unroll::By(of.number), only_if: Some(of) })
+            }
+            None => strided(known.lower, whole),
+        };
         let is_known =
             |expr, site| accesses.contains(&site) || known.lower.unchecked.contains(&site) || is_plain(whole, expr);
-        let is_strided = is_strided(known.lower.function, whole);
-        let unroll = ahead(&known.nest).map(Unroll::Ahead).or(is_strided.then_some(Unroll::Fully));
         let deferred = deferred(&known, &known.nest, is_known);
         // The first element takes the place of others.
         let first = |access: &Access<'_>| {

@@ -31,6 +31,7 @@ mod loop_tests;
 mod memory;
 mod message;
 mod nest;
+mod numbers;
 mod op;
 mod parts;
 mod pattern;
@@ -49,6 +50,8 @@ pub(crate) use nest::has_collectives;
 use nest::{Closures, closures};
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::TokenStream;
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
@@ -79,6 +82,7 @@ pub(super) struct Lowered {
     pub(super) body: Vec<CuStmt>,
     pub(super) names: Names,
     pub(super) has_adjacent: bool,
+    pub(super) numbers: Vec<TokenStream>,
 }
 
 /// Lowers the body to statements.
@@ -96,7 +100,8 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         jump_targets: Vec::new(),
         unchecked: BTreeSet::new(),
         widened: BTreeMap::new(),
-        adjacent: BTreeSet::new(),
+        adjacent: BTreeMap::new(),
+        numbers: Vec::new(),
         tested_calls: BTreeMap::new(),
         all_within: BTreeMap::new(),
         deferred: BTreeMap::new(),
@@ -124,7 +129,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
     }
     let dest = if function.ret.is_some() { Dest::Return } else { Dest::Discard };
     lower.block_into(&function.body, &dest);
-    Lowered { has_adjacent: !lower.adjacent.is_empty(), body: lower.out, names: lower.names }
+    Lowered { has_adjacent: !lower.adjacent.is_empty(), body: lower.out, names: lower.names, numbers: lower.numbers }
 }
 
 struct Lower<'f> {
@@ -139,8 +144,9 @@ struct Lower<'f> {
     jump_targets: Vec<control::JumpTarget>,
     /// Accesses that a test before their loop or their run of statements has shown to be within bounds.
     unchecked: BTreeSet<SiteId>,
-    /// Accesses to elements that are next to each other (`adjacent`).
-    adjacent: BTreeSet<SiteId>,
+    /// Accesses to elements that are next to each other, with how many they are if the text does not say it (`adjacent`).
+    adjacent: BTreeMap<SiteId, Option<ValueId>>,
+    numbers: Vec<TokenStream>,
     /// The indexes of such accesses that are printed in another form.
     widened: BTreeMap<SiteId, CuExpr>,
     /// Calls of closures whose accesses are within bounds, with the names of the closures without checks.

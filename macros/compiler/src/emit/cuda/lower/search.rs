@@ -7,14 +7,14 @@
 use std::collections::BTreeSet;
 
 use super::Lower;
-use crate::emit::cuda::ast::{CuExpr, CuStmt};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Unrolling};
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::place::writes;
 use crate::model::walk::walk;
-use crate::model::{Function, LocalId, SiteId, Unroll};
+use crate::model::{Function, LocalId, SiteId};
 
 /// The largest search that is printed twice, in expressions.
 const LARGEST_SEARCH: usize = 100;
@@ -69,7 +69,7 @@ impl Search {
 impl Lower<'_> {
     /// Lowers a binary search without checks of the elements in the middle, if the test before it holds, and with them, if not. Returns
     /// whether it is one.
-    pub(super) fn searching_while(&mut self, whole: &Expr, unroll: Option<Unroll>) -> bool {
+    pub(super) fn searching_while(&mut self, whole: &Expr, unroll: Option<Unrolling>) -> bool {
         let ExprKind::While { condition, body, .. } = &whole.kind else { return false };
         let Condition::Value(condition) = &**condition else { return false };
         if self.checks_all {

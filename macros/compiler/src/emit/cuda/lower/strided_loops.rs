@@ -4,17 +4,21 @@
 
 use std::collections::BTreeSet;
 
+use quote::quote;
+
 use super::Lower;
 use super::access::Access;
-use super::constant_loops::size;
+use super::constant_loops::{is_constant, size};
 use super::nest::parts;
+use super::numbers::number;
+use crate::emit::cuda::ast::Unrolling;
 use crate::model::expr::{Expr, ExprKind, StmtKind};
 use crate::model::group::Group;
 use crate::model::op::Op;
 use crate::model::query::Answer;
 use crate::model::range::Adaptor;
 use crate::model::walk::{Node, block_nodes, walk};
-use crate::model::{Function, LocalId};
+use crate::model::{Function, LocalId, Unroll};
 
 /// The most rounds, and the most expressions that all of them evaluate.
 const MOST_ROUNDS: u64 = 8;
@@ -34,14 +38,23 @@ impl Lower<'_> {
     }
 }
 
-/// Whether a loop is such a one.
-pub(super) fn is_strided(function: &Function, whole: &Expr) -> bool {
-    let ExprKind::For { range, body, .. } = &whole.kind else { return false };
-    let [Adaptor::StepBy(step, _)] = &range.adaptors[..] else { return false };
-    let (Some(end), Some(step), false) = (range.end.integer(), step.integer(), range.inclusive) else { return false };
-    let rounds = end.checked_div(step).map_or(0, |rounds| rounds + u64::from(end % step != 0));
-    let is_small = || size(body).is_some_and(|size| size.saturating_mul(rounds) <= LARGEST);
-    (2..=MOST_ROUNDS).contains(&rounds) && is_small() && is_of_rank(&range.start, &ranks(function))
+/// Returns how far a loop is unrolled, if it is such a one.
+pub(super) fn strided(lower: &mut Lower<'_>, whole: &Expr) -> Option<Unrolling> {
+    let function = lower.function;
+    let ExprKind::For { range, body, .. } = &whole.kind else { return None };
+    let [Adaptor::StepBy(step, _)] = &range.adaptors[..] else { return None };
+    if range.inclusive || !is_of_rank(&range.start, &ranks(function)) {
+        return None;
+    }
+    let most = LARGEST.checked_div(size(body)?)?.min(MOST_ROUNDS);
+    if let (Some(end), Some(step)) = (range.end.integer(), step.integer()) {
+        let rounds = end.checked_div(step).map_or(0, |rounds| rounds + u64::from(end % step != 0));
+        return (2..=most).contains(&rounds).then(|| Unroll::Fully.into());
+    }
+    let (end, step) = (number(function, &range.end)?, number(function, step)?);
+    let rounds = quote!(#end.wrapping_add(#step).wrapping_sub(1).checked_div(#step).unwrap_or(0));
+    let only_if = (most >= 2).then(|| lower.number_within(rounds, [2, most]))?;
+    Some(Unrolling { unroll: Unroll::Fully, only_if: Some(only_if) })
 }
 
 /// The variables that are the thread's rank in its block or tile.
@@ -65,7 +78,7 @@ fn ranks(function: &Function) -> BTreeSet<LocalId> {
     ranks
 }
 
-/// Whether an expression is computed of the thread's rank and literals, so that the compiler knows how large it is.
+/// Whether an expression is computed of the thread's rank and constants, so that the compiler knows how large it is.
 fn is_of_rank(expr: &Expr, ranks: &BTreeSet<LocalId>) -> bool {
     match &expr.kind {
         ExprKind::Local(local) => ranks.contains(local),
@@ -73,7 +86,7 @@ fn is_of_rank(expr: &Expr, ranks: &BTreeSet<LocalId>) -> bool {
             query.answer == Answer::ThreadRank
         }
         ExprKind::Binary { op, left, right, .. } => {
-            op.is_arithmetic() && right.integer().is_some() && is_of_rank(left, ranks)
+            op.is_arithmetic() && is_constant(right, &BTreeSet::new()) && is_of_rank(left, ranks)
         }
         ExprKind::Cast(inner, _) | ExprKind::Typed(inner, _) => is_of_rank(inner, ranks),
         _ => false,

@@ -1,25 +1,25 @@
 //! How far a loop is unrolled: as its attribute says, or without one, as its text asks for (`constant_loops`, `geometric`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::constant_loops::is_unrolled;
 use super::{Lower, geometric};
+use crate::emit::cuda::ast::{Unrolling, Within};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::{LocalId, LoopId, Unroll};
 
 /// The variables of the loops around that are unrolled, which are constants.
 #[derive(Default)]
 pub(super) struct Unrolled {
-    /// Those of loops over ranges, which have been found small enough with the loops inside.
-    counted: BTreeSet<LocalId>,
+    /// Those of loops over ranges, which have been found small enough with the loops inside, or will be where a number lies in an interval.
+    counted: BTreeMap<LocalId, Option<Within>>,
     /// Those of `while` loops that scale them.
     scaled: BTreeSet<LocalId>,
 }
 
 impl Lower<'_> {
     /// Returns what the attribute says.
-    pub(super) fn unroll(&self, id: LoopId) -> Option<Unroll> {
-        self.function.unrolled.get(&id).copied()
+    pub(super) fn unroll(&self, id: LoopId) -> Option<Unrolling> {
+        self.function.unrolled.get(&id).copied().map(Unrolling::from)
     }
 
     /// Lowers a loop over a range.
@@ -27,15 +27,20 @@ impl Lower<'_> {
         &mut self,
         id: LoopId,
         whole: &Expr,
-        lower: impl FnOnce(&mut Self, Option<Unroll>) -> R,
+        lower: impl FnOnce(&mut Self, Option<Unrolling>) -> R,
     ) -> R {
-        let is_small = is_unrolled(whole, &self.unrolled.counted);
-        let unroll = self.unroll(id).or_else(|| is_small.then_some(Unroll::Fully));
-        let ExprKind::For { local: Some(local), .. } = whole.kind else { return lower(self, unroll) };
-        if is_small && unroll == Some(Unroll::Fully) {
-            self.unrolled.counted.insert(local);
+        let asked = self.unroll(id);
+        let counted = std::mem::take(&mut self.unrolled.counted);
+        let small = self.unrolled_fully(whole, &counted);
+        self.unrolled.counted = counted;
+        let unrolling = asked.or(small);
+        let ExprKind::For { local: Some(local), .. } = whole.kind else { return lower(self, unrolling) };
+        if let Some(Unrolling { only_if, .. }) = small
+            && unrolling.is_some_and(|unrolling| unrolling.unroll == Unroll::Fully)
+        {
+            self.unrolled.counted.insert(local, only_if);
         }
-        let lowered = lower(self, unroll);
+        let lowered = lower(self, unrolling);
         self.unrolled.counted.remove(&local);
         lowered
     }
@@ -45,13 +50,13 @@ impl Lower<'_> {
         &mut self,
         id: LoopId,
         whole: &Expr,
-        lower: impl FnOnce(&mut Self, Option<Unroll>) -> R,
+        lower: impl FnOnce(&mut Self, Option<Unrolling>) -> R,
     ) -> R {
-        let outer = self.unrolled.counted.union(&self.unrolled.scaled).copied().collect();
+        let outer = self.unrolled.counted.keys().chain(&self.unrolled.scaled).copied().collect();
         let scaled = geometric::unrolled(self.function, whole, &outer);
-        let unroll = self.unroll(id).or_else(|| scaled.map(|_| Unroll::Fully));
+        let unrolling = self.unroll(id).or_else(|| scaled.map(|_| Unroll::Fully.into()));
         self.unrolled.scaled.extend(scaled);
-        let lowered = lower(self, unroll);
+        let lowered = lower(self, unrolling);
         if let Some(local) = scaled {
             self.unrolled.scaled.remove(&local);
         }

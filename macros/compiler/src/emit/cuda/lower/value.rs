@@ -204,10 +204,15 @@ impl Lower<'_> {
                         let base = Box::new(self.place(base, changes_later));
                         CuExpr::Method { base, name: "get_unchecked", arguments: vec![index], site: None }
                     }
-                    None if self.adjacent.contains(site) => {
-                        self.unchecked_place("get_adjacent", base, index, changes_later)
-                    }
-                    None => self.unchecked_place("get_unchecked", base, index, changes_later),
+                    None => match self.adjacent.get(site) {
+                        Some(None) => self.unchecked_place("get_adjacent", base, index, changes_later),
+                        Some(Some(rounds)) => {
+                            let callee = template("get_adjacent_of", vec![Fragment::Digits(*rounds)]);
+                            let (base, index) = self.indexed(base, index, changes_later);
+                            CuExpr::Call { callee, arguments: vec![base, index], site: None }
+                        }
+                        None => self.unchecked_place("get_unchecked", base, index, changes_later),
+                    },
                 }
             }
             ExprKind::Index { base, index, site } if self.deferred.contains_key(site) => {

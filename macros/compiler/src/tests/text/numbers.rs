@@ -1,0 +1,66 @@
+//! Numbers of constants that have names: what the runtime is asked for, and what the text has for the case that they are small.
+
+use super::bounds::MEMORY;
+use super::text;
+use crate::tests::expand;
+
+/// The text of a body, and the numbers that the runtime is to know.
+fn numbers(body: &str) -> (String, Vec<String>) {
+    let source = format!("#[device] fn subject<const N: usize>({MEMORY}) {{ {body} }}");
+    let expansion = expand(&source).to_string();
+    assert!(!expansion.contains("compile_error"), "{body}: {expansion}");
+    let asked = expansion.split(":: phalanx :: __private :: number (").skip(1);
+    let number = |rest: &str| rest.split(") , :: phalanx").next().unwrap().split(")]").next().unwrap().replace(' ', "");
+    (text(&source, |_| None), asked.map(number).collect())
+}
+
+#[test]
+fn rounds_of_threads() {
+    let (text, asked) = numbers(
+        "let i = this_thread_block().thread_rank() as usize; for k in (i..(N + 2) * WIDE).step_by(256) { m[k] = w[k]; }",
+    );
+    assert!(text.contains("#pragma unroll\n"), "{text}");
+    let end = "((N)as::core::primitive::i128).wrapping_add(2i128).wrapping_mul(((WIDE)as::core::primitive::i128))";
+    let rounds = ".wrapping_add(256i128).wrapping_sub(1).checked_div(256i128).unwrap_or(0)";
+    assert_eq!(asked.len(), 1, "a loop is lowered twice, and asks once: {asked:#?}");
+    assert!(asked[0].starts_with(&format!("{end}{rounds}")), "{asked:#?}");
+    // What only the launch knows is no such number.
+    let (text, asked) =
+        numbers("let i = this_thread_block().thread_rank(); for k in (i..a * 2).step_by(256) { m[k] = w[k]; }");
+    assert!(!text.contains("#pragma") && asked.is_empty(), "{text}");
+}
+
+#[test]
+fn arrays_in_registers() {
+    let loops = |first: &str, second: &str| {
+        format!(
+            "let mut x = [0usize; 16]; for t in {first} {{ for k in {second} {{ x[k] = x[k] * 3 + x[t] + b; }} }} *r = x[3];"
+        )
+    };
+    let (text, asked) = numbers(&loops("0..N", "0..WIDE - 1"));
+    assert_eq!((text.matches("#pragma unroll\n").count(), asked.len()), (2, 2), "{text}");
+    assert!(asked[0].contains("(N)") && asked[0].contains("(WIDE)"), "both loops count: {asked:#?}");
+    // The inner loop is unrolled if the outer one is.
+    let (text, asked) = numbers(&loops("0..N", "t + 1..N"));
+    assert_eq!(
+        (text.matches("#pragma unroll\n").count(), asked.len()),
+        (0, 0),
+        "the length of a triangle is not known: {text}"
+    );
+    let (text, asked) = numbers(&loops("0..a", "0..b"));
+    assert!(!text.contains("#pragma") && asked.is_empty(), "{text}");
+}
+
+#[test]
+fn stages_that_take_turns() {
+    let (text, asked) = numbers("for i in 0..a { m[i % N] = w[i]; this_thread_block().sync(); }");
+    assert!(text.contains("#pragma unroll <digits"), "{text}");
+    assert!(asked.len() == 1 && asked[0].starts_with("((N)as::core::primitive::i128"), "{asked:#?}");
+}
+
+#[test]
+fn neighbours() {
+    let (text, asked) = numbers("let mut s = 0; for k in 0..N { s += w[a * 8 + k]; } *r = s;");
+    assert!(text.contains("get_adjacent_of<<digits"), "{text}");
+    assert_eq!(asked.len(), 1, "{asked:#?}");
+}
