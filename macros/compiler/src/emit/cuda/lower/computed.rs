@@ -8,9 +8,15 @@
 //! out[i] = quotes;
 //! ```
 //!
-//! Elements of local arrays and of vectors may be used where the loop's variable, or a literal, is within a length that the text gives.
+//! Elements of local arrays and of vectors may be used where the loop's variable, or a literal, is within a length that the text gives. A
+//! constant that has a name is the same number at both places.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
 
 use super::access::Region;
+use super::constant_loops::is_constant;
 use super::straight::Scan;
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind};
@@ -19,35 +25,56 @@ use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::walk::walk;
 
+/// A number that the text gives.
+#[derive(Debug, PartialEq)]
+enum Number {
+    Literal(u64),
+    /// That of a constant, by its tokens.
+    Named(String),
+}
+
+impl Number {
+    /// Whether all numbers below this one are below another.
+    fn is_at_most(&self, other: &Number) -> bool {
+        match (self, other) {
+            (Number::Literal(number), Number::Literal(other)) => number <= other,
+            (Number::Named(name), Number::Named(other)) => name == other,
+            (Number::Literal(_), Number::Named(_)) | (Number::Named(_), Number::Literal(_)) => false,
+        }
+    }
+}
+
 impl Scan<'_, '_, '_> {
     /// Whether a loop only computes.
     pub(super) fn only_computes(&self, whole: &Expr) -> bool {
         let (mut computes, mut ends) = (true, Vec::new());
         walk(whole, &mut |expr| {
             computes &= self.computes(expr, &ends);
-            ends.extend(end(expr));
+            ends.extend(self.end(expr));
         });
         computes
     }
 
     /// Whether an expression of the loop does, apart from its operands. `ends` are those of the variables of the loops around it.
-    fn computes(&self, expr: &Expr, ends: &[(LocalId, u64)]) -> bool {
+    fn computes(&self, expr: &Expr, ends: &[(LocalId, Number)]) -> bool {
         let lower = &self.values.lower;
-        let end_of = |local: LocalId| ends.iter().find(|(variable, _)| *variable == local).map(|(_, end)| *end);
+        let end_of = |local: LocalId| ends.iter().find(|(variable, _)| *variable == local).map(|(_, end)| end);
         let is_variable = |place: &Expr| local_of(place).and_then(end_of).is_some();
         match &expr.kind {
             ExprKind::For { local, range, .. } => {
-                let is_counted =
-                    range.adaptors.is_empty() && range.start.integer().is_some() && range.end.integer().is_some();
-                is_counted && (local.is_none() || end(expr).is_some())
+                let is_counted = range.adaptors.is_empty()
+                    && range.start.integer().is_some()
+                    && is_constant(&range.end, &BTreeSet::new());
+                is_counted && (local.is_none() || self.end(expr).is_some())
             }
             ExprKind::Index { base, index, .. } => {
-                let largest = match &index.kind {
-                    ExprKind::Local(local) => end_of(*local).map(|end| end - 1),
-                    _ => index.integer(),
-                };
                 let length = local_of(base).and_then(|local| self.length(local));
-                base.memory().is_none() && largest.zip(length).is_some_and(|(largest, length)| largest < length)
+                let is_below = |end: &Number| length.as_ref().is_some_and(|length| end.is_at_most(length));
+                let is_within = match &index.kind {
+                    ExprKind::Local(local) => end_of(*local).is_some_and(is_below),
+                    _ => index.integer().is_some_and(|index| is_below(&Number::Literal(index.saturating_add(1)))),
+                };
+                base.memory().is_none() && is_within
             }
             ExprKind::Binary { op, left, right, .. } => !lower.may_fail(*op, left, right),
             ExprKind::AssignOp { op, place, value, .. } => !is_variable(place) && !lower.may_fail(*op, place, value),
@@ -84,21 +111,30 @@ impl Scan<'_, '_, '_> {
     }
 
     /// Returns the number of elements of an array or a vector that the run declares, if the text gives it.
-    fn length(&self, local: LocalId) -> Option<u64> {
+    fn length(&self, local: LocalId) -> Option<Number> {
+        let of_tokens = |tokens: &TokenStream| {
+            let tokens = tokens.to_string();
+            tokens.parse().map_or(Number::Named(tokens), Number::Literal)
+        };
         match &self.values.init(local)?.kind {
-            ExprKind::Array { elements, .. } => u64::try_from(elements.len()).ok(),
-            ExprKind::Repeat { length, .. } => length.to_string().parse().ok(),
+            ExprKind::Array { elements, .. } => u64::try_from(elements.len()).ok().map(Number::Literal),
+            ExprKind::Repeat { length, .. } => Some(of_tokens(length)),
             ExprKind::Op { op: Op::LoadVec(lanes), .. } => {
-                self.values.lower.function.values[usize::from(lanes.0)].literal
+                Some(of_tokens(&self.values.lower.function.values[usize::from(lanes.0)].tokens))
             }
             _ => None,
         }
     }
-}
 
-/// Returns the variable of a loop over numbers of the text, and their end.
-fn end(expr: &Expr) -> Option<(LocalId, u64)> {
-    let ExprKind::For { local: Some(local), range, .. } = &expr.kind else { return None };
-    let end = range.end.integer()?.checked_add(u64::from(range.inclusive))?;
-    range.is_never_empty().then_some((*local, end))
+    /// Returns the variable of a loop over numbers of the text, and their end.
+    fn end(&self, expr: &Expr) -> Option<(LocalId, Number)> {
+        let ExprKind::For { local: Some(local), range, .. } = &expr.kind else { return None };
+        let end = match range.end.kind {
+            ExprKind::Constant(value) if !range.inclusive => {
+                Number::Named(self.values.lower.function.values[usize::from(value.0)].tokens.to_string())
+            }
+            _ => Number::Literal(range.end.integer()?.checked_add(u64::from(range.inclusive))?),
+        };
+        Some((*local, end))
+    }
 }

@@ -59,17 +59,50 @@ impl Lower<'_> {
 /// Whether a loop indexes an array that stays in registers if it is unrolled.
 fn keeps_an_array_in_registers(whole: &Expr, variable: LocalId, outer: &BTreeSet<LocalId>) -> bool {
     let known = constants(whole, variable, outer);
+    // What depends on this loop's variable. A loop inside that indexes the array by its own is unrolled without this one.
+    let own = dependent(whole, variable);
     let (mut kept, mut in_memory) = (BTreeSet::new(), BTreeSet::new());
     walk(whole, &mut |expr| {
         if let ExprKind::Index { base, index, .. } = &expr.kind
             && let Some(array) = local_of(expr).filter(|_| base.memory().is_none())
             && index.integer().is_none()
         {
-            let of = if is_constant(index, &known) { &mut kept } else { &mut in_memory };
-            of.insert(array);
+            if !is_constant(index, &known) {
+                in_memory.insert(array);
+            } else if mentions(index, &own) {
+                kept.insert(array);
+            }
         }
     });
     kept.difference(&in_memory).next().is_some()
+}
+
+/// The variable of a loop, and those that are computed of it: by a `let`, or as the variable of a loop whose length it gives.
+fn dependent(whole: &Expr, variable: LocalId) -> BTreeSet<LocalId> {
+    let mut own = BTreeSet::from([variable]);
+    nodes(whole, &mut |node| match node {
+        Node::Expr(expr) => {
+            if let ExprKind::For { local: Some(local), range, .. } = &expr.kind
+                && (mentions(&range.start, &own) || mentions(&range.end, &own))
+            {
+                own.insert(*local);
+            }
+        }
+        Node::Statement(statement) => {
+            if let StmtKind::Let { local, init: Some(init), .. } = &statement.kind
+                && mentions(init, &own)
+            {
+                own.insert(*local);
+            }
+        }
+    });
+    own
+}
+
+fn mentions(expr: &Expr, variables: &BTreeSet<LocalId>) -> bool {
+    let mut found = false;
+    walk(expr, &mut |inner| found |= matches!(inner.kind, ExprKind::Local(local) if variables.contains(&local)));
+    found
 }
 
 /// The number of expressions that a loop's body evaluates. `None` if it calls a function or has a loop whose length is not known.

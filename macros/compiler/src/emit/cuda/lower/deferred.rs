@@ -8,8 +8,11 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use std::collections::BTreeSet;
+
 use super::Lower;
 use super::access::{Access, AccessForm, Region, may_fail, row};
+use super::constant_loops::is_constant;
 use super::nest::{Form, Nest};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::SiteId;
@@ -128,8 +131,8 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
                 walk_block(body, &mut |inner| accesses |= is_access(inner));
                 !accesses
                     && range.adaptors.is_empty()
-                    && range.start.integer().is_some()
-                    && range.end.integer().is_some()
+                    && is_constant(&range.start, &BTreeSet::new())
+                    && is_constant(&range.end, &BTreeSet::new())
             }
             ExprKind::Op { op, .. } => match Access::of(expr) {
                 Some(access) => {
