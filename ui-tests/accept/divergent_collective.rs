@@ -219,6 +219,33 @@ fn word_told_by_a_phase_barrier(next: &mut [u32], input: &[u32], out: &mut [u32]
     }
 }
 
+/// The first place of the needle in the block's part of the text. All threads have seen whether any has found it before one finds more.
+#[cluster_kernel(block = 128)]
+fn a_flag_read_by_all_before_it_is_set(text: &[u8], needle: &[u8], found: &mut [u32], parts: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let first = shared_array::<u32, 1>();
+    if i == 0 {
+        first[0] = u32::MAX;
+    }
+    block.sync();
+    for part in 0..parts {
+        let at = part * 128 + i;
+        if needle.iter().enumerate().all(|(k, c)| text[at as usize + k] == *c) {
+            first.atomic(0).fetch_min(at, Relaxed);
+        }
+        block.sync();
+        let is_found = first[0] != u32::MAX;
+        block.sync();
+        if is_found {
+            break;
+        }
+    }
+    if i == 0 {
+        found[this_grid().block_rank()] = first[0];
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<parameters>,
     phalanx::Program::of::<ranks_of_groups>,

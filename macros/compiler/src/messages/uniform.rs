@@ -52,6 +52,12 @@ pub(crate) fn barrier_before(mut diag: Diag, read: SpanRange, group: Group) -> D
     Diag { help: None, ..diag }.help(help)
 }
 
+/// The value differs because a thread may write to the memory while others read it.
+pub(crate) fn barrier_after(diag: Diag, read: SpanRange) -> Diag {
+    let help = format!("let all threads execute `block.sync()` after line {}, before any of them writes", read.line());
+    Diag { help: None, ..diag }.help(help)
+}
+
 /// The condition is known to differ between threads.
 pub(crate) fn certainly(diag: Diag, group: Group) -> Diag {
     Diag { help: None, ..diag }.help(match group {
@@ -170,6 +176,13 @@ pub(crate) fn others_may_write(needed: Uniformity) -> String {
 pub(crate) fn read_before_barrier(needed: Uniformity) -> String {
     format!(
         "this memory may have been written to since the last barrier, so its value may differ between threads of the {}",
+        needed.noun()
+    )
+}
+
+pub(crate) fn overwritten_early(needed: Uniformity) -> String {
+    format!(
+        "a thread may write to this memory before the others have read it, so its value may differ between threads of the {}",
         needed.noun()
     )
 }

@@ -37,7 +37,7 @@ impl Parser<'_> {
         };
         let steps = names.and_then(|names| Steps::of(names, by_names, item, &adaptors));
         let Some(steps) = steps else {
-            return Some(self.error(messages::adapted_loop(span)));
+            return Some(self.error(messages::adapted_loop(SpanRange::of(&repeat.expr))));
         };
         let (pat, statements) = (&repeat.pat, &repeat.body.stmts);
         let body = |value: &TokenStream| match by_names && all_keep {

@@ -25,7 +25,12 @@ impl Objects {
     pub(super) fn expected(&self, number: i64) -> String {
         let unit = match () {
             () if self.slots.iter().any(|slot| slot.together) => "part",
-            () if self.slots.iter().any(|slot| slot.bytes == TILE) => "tile",
+            // What is as large as a part whose size is known is a number of bytes.
+            () if self.slots.iter().any(|slot| slot.bytes == TILE)
+                && !self.slots.iter().any(|slot| (2..=number.unsigned_abs()).contains(&slot.bytes)) =>
+            {
+                "tile"
+            }
             () => "byte",
         };
         let several = if number == 1 { "" } else { "s" };

@@ -25,17 +25,24 @@ pub(super) struct Explain<'a, 'f> {
     needed: Uniformity,
     /// The read of shared memory that the last explanation ended with, and the group whose barrier is missing before it.
     unordered: Cell<Option<(SpanRange, Group)>>,
+    /// The read of shared memory that the last explanation ended with, if a thread may write to it before others have read it.
+    overwritten: Cell<Option<SpanRange>>,
 }
 
 impl<'a, 'f> Explain<'a, 'f> {
     pub(super) fn new(function: &'f Function, values: &'a Values<'a, 'f>, needed: Uniformity) -> Self {
-        Explain { function, values, needed, unordered: Cell::new(None) }
+        Explain { function, values, needed, unordered: Cell::new(None), overwritten: Cell::new(None) }
     }
 
     /// The read without a barrier that the last explanation ended with, and the group whose barrier before it would make the value
     /// uniform.
     pub(super) fn unordered_read(&self) -> Option<(SpanRange, Group)> {
         self.unordered.get()
+    }
+
+    /// The read that the last explanation ended with, if a barrier is missing after it.
+    pub(super) fn overwritten_read(&self) -> Option<SpanRange> {
+        self.overwritten.get()
     }
 
     /// The group whose barrier before a read of shared memory makes the value uniform in the group that needs it. The blocks of a
@@ -81,6 +88,12 @@ impl<'a, 'f> Explain<'a, 'f> {
         !level.at_most.covers(self.needed) || level.unknown.iter().any(of_call)
     }
 
+    /// Whether threads that need one value may overwrite what others of them have yet to read.
+    fn is_overwritten(&self, read: NodeId) -> bool {
+        let of_warp = Uniformity::Warp.covers(self.needed);
+        self.values.is_overwritten(read, of_warp)
+    }
+
     fn node(&self, node: NodeId, notes: &mut Notes, seen: &mut BTreeSet<NodeId>) {
         if !seen.insert(node) || notes.len() > LONGEST {
             return;
@@ -95,6 +108,10 @@ impl<'a, 'f> Explain<'a, 'f> {
                 notes.push((whole.at, messages::differs("thread_rank", Uniformity::Rank, self.needed)))
             }
             Source::Load(Root::Global) => notes.push((whole.at, messages::others_may_write(self.needed))),
+            Source::Load(Root::Shared(_)) if operand.is_none() && self.is_overwritten(node) => {
+                self.overwritten.set(Some(whole.at));
+                notes.push((whole.at, messages::overwritten_early(self.needed)));
+            }
             Source::Load(root @ (Root::Shared(_) | Root::Remote(_))) if operand.is_none() => {
                 self.unordered.set(self.ordered_by(*root).map(|group| (whole.at, group)));
                 notes.push((whole.at, messages::read_before_barrier(self.needed)));

@@ -5,14 +5,15 @@
 //! barriers, for one scope. Here each group has its own scope, control dependence is that of the graph, and a device function
 //! is checked once: its summary says what it requires of its callers.
 //!
-//! Not checked here: data races on memory that is read without a barrier, and whether an argument of `uniform(x)` is uniform as
-//! claimed. The simulator checks both.
+//! Not checked here: data races on memory that is read without a barrier, except on a fixed element (`overwritten`), and whether an
+//! argument of `uniform(x)` is uniform as claimed. The simulator checks both.
 
 pub(crate) mod control;
 mod explain;
 mod factored;
 mod factors;
 pub(crate) mod level;
+mod overwritten;
 mod own_elements;
 mod quotient;
 mod rewritten;
@@ -377,7 +378,10 @@ impl<'a, 'f> Check<'a, 'f> {
             };
             let diag = match explain.unordered_read() {
                 Some((read, group)) => messages::barrier_before(diag, read, group),
-                None => diag,
+                None => match explain.overwritten_read() {
+                    Some(read) => messages::barrier_after(diag, read),
+                    None => diag,
+                },
             };
             reports.push(if fault.elected { messages::elected_wait(diag, fault.team.group) } else { diag });
         }

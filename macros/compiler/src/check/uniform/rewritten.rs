@@ -28,11 +28,21 @@ pub(super) fn is_rewritten_early(
         let steps = cfg.blocks[block.0].steps.iter().enumerate();
         steps.filter(|(_, step)| touches(step, false)).map(move |(number, _)| (block, number + 1))
     });
-    let (mut work, mut seen): (Vec<(BlockId, usize)>, _) = (reads.collect(), BTreeSet::new());
+    reaches(cfg, reads.collect(), |step| touches(step, true), meets)
+}
+
+/// Whether a path leads from one of these points to a step that `writes`, without one that `meets`.
+pub(super) fn reaches(
+    cfg: &Cfg<'_>,
+    mut work: Vec<(BlockId, usize)>,
+    writes: impl Fn(&Step) -> bool,
+    meets: impl Fn(&Step) -> bool,
+) -> bool {
+    let mut seen = BTreeSet::new();
     while let Some((block, from)) = work.pop() {
         let content = &cfg.blocks[block.0];
-        match content.steps[from..].iter().find(|step| touches(step, true) || meets(step)) {
-            Some(step) if touches(step, true) => return true,
+        match content.steps[from..].iter().find(|step| writes(step) || meets(step)) {
+            Some(step) if writes(step) => return true,
             Some(_) => {}
             None => {
                 let successors = content.end.successors();

@@ -17,7 +17,7 @@ use super::control::Control;
 use super::factors::Factors;
 use super::level::{Level, Required, Unknown};
 use super::unseen::Unseen;
-use super::{own_elements, told};
+use super::{overwritten, own_elements, told};
 use crate::check::cfg::{
     BarrierCallId, BlockId, Cfg, Extent, Granule, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind,
     Team, ValueStep, Variable,
@@ -44,6 +44,7 @@ pub(crate) struct Values<'a, 'f> {
     /// The arrays whose elements each are written by one warp alone.
     own_elements: BTreeSet<Shared>,
     told: told::Told,
+    overwritten: overwritten::Overwritten,
     reached: Vec<bool>,
 }
 
@@ -232,8 +233,10 @@ impl<'a, 'f> Values<'a, 'f> {
         let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
         let (fixed, factors) = (FixedValues::of(cfg, control), RefCell::default());
         let (own_elements, told) = (own_elements::of(cfg), told::Told::of(cfg));
+        let overwritten = overwritten::Overwritten::of(cfg);
+        let reached = Vec::new();
         let mut values =
-            Values { cfg, control, live, function, fixed, factors, levels, own_elements, told, reached: Vec::new() };
+            Values { cfg, control, live, function, fixed, factors, levels, own_elements, told, overwritten, reached };
         loop {
             let states = engine::solve(&values, cfg);
             let levels = values.levels.get_mut();
@@ -297,8 +300,8 @@ impl<'a, 'f> Values<'a, 'f> {
         }
     }
 
-    fn evaluate_source(&self, state: &State, node: NodeId) -> Level {
-        let node = &self.cfg.nodes[node.0];
+    fn evaluate_source(&self, state: &State, value: NodeId) -> Level {
+        let node = &self.cfg.nodes[value.0];
         let operand = |index: usize| node.operands.get(index).map(|operand| self.level(*operand));
         let operands = || {
             let (mut all, mut levels) = (Level::known(Uniformity::Grid), self.levels.borrow_mut());
@@ -340,8 +343,9 @@ impl<'a, 'f> Values<'a, 'f> {
             Source::Load(root) => match root {
                 Root::ReadOnly => operands(),
                 Root::Global => Level::known(Uniformity::Divergent),
+                Root::Shared(_) if self.is_overwritten(value, true) => Level::known(Uniformity::Divergent),
                 Root::Shared(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_BLOCK) => {
-                    at_most(Uniformity::Block)
+                    at_most(if self.is_overwritten(value, false) { Uniformity::Warp } else { Uniformity::Block })
                 }
                 Root::Remote(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_CLUSTER) => {
                     at_most(Uniformity::Cluster)
@@ -377,6 +381,11 @@ impl<'a, 'f> Values<'a, 'f> {
                 level
             }
         }
+    }
+
+    /// Whether other threads of the block, or of the warp (`warp`), may overwrite what a thread reads before they have read it, too.
+    pub(super) fn is_overwritten(&self, read: NodeId, warp: bool) -> bool {
+        self.threads_of_block() != Some(1) && self.overwritten.contains(read, warp)
     }
 
     /// The level of a result that is the same for all threads of a group: at least the group's own, and more if the operands
