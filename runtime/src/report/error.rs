@@ -255,13 +255,13 @@ pub enum Error {
 
     /// The host asked for a buffer's elements in place, which are the device's alone.
     #[error(
-        "the buffer's elements are not the host's, too; make it by `device.managed(len)`, or copy them by `read` and `write`"
+        "the host cannot access the buffer's elements in place; allocate it by `device.managed(len)`, or copy them by `read` and `write`"
     )]
     NotManaged,
 
     /// The host asked for a buffer's elements in place, which something else may use meanwhile.
     #[error(
-        "the buffer's memory is not its own alone: a graph uses it, or it is a part of another buffer; drop the graph, or ask for the whole buffer"
+        "the buffer's memory is shared: a graph uses it, or it is a part of another buffer; drop the graph, or ask for the whole buffer"
     )]
     SharedMemory,
 

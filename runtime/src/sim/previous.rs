@@ -10,7 +10,7 @@ use super::state::{Cluster, Thread};
 use crate::report::failure::Cause;
 
 /// What is wrong with a thread that exits without a wait.
-const AT_EXIT: &str = "`wait_previous()` must come before a thread exits: the end of this launch tells the next one that those before it have ended";
+const AT_EXIT: &str = "`wait_previous()` must come before a thread exits: the next launch assumes that all earlier launches have ended when this one has";
 
 impl Context<'_> {
     /// Waits for the launches before this one.

@@ -37,7 +37,7 @@ impl Context<'_> {
                 ),
             ),
             Fence::Shared | Fence::Full => (
-                "this arrival orders accesses to the block's own shared memory and reads of its peers' alone",
+                "this arrival orders only accesses to the block's own shared memory and reads of its peers'",
                 format!(
                     "the arrival at {site} has a fence for shared memory: `#[cluster_kernel(fence = \"full\")]` orders all memory"
                 ),

@@ -30,7 +30,7 @@ fn session() -> Session {
 fn is_of_traces(fault: &Fault) -> bool {
     match fault.rule() {
         Rule::UnsynchronizedAccess => true,
-        Rule::UnorderedRemoteWrite => fault.text().contains("that another peer"),
+        Rule::UnorderedRemoteWrite => fault.text().contains("by one peer and"),
         Rule::RankOutOfRange => fault.text().starts_with("in block"),
         _ => false,
     }

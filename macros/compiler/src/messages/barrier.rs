@@ -148,7 +148,7 @@ pub(crate) fn where_integers_are(fault: Diag, argument: Option<u64>, element: Op
     let argument = argument.map(|value| format!("each integer argument is {value}"));
     let element = element.map(|value| format!("each element of read-only memory is {value}"));
     let known: Vec<String> = argument.into_iter().chain(element).collect();
-    if known.is_empty() { fault } else { fault.remark(format!("for example, where {}", known.join(" and "))) }
+    if known.is_empty() { fault } else { fault.remark(format!("for example, if {}", known.join(" and "))) }
 }
 
 /// `peers` is the group of a peer's barrier, `None` for the block's own.
@@ -295,7 +295,7 @@ pub(crate) fn barrier_count_too_few(
 pub(crate) fn barrier_invalidated_in_use(at: SpanRange, name: &str, used: SpanRange, waits: bool) -> Diag {
     let (what, note) = match waits {
         true => ("wait at", "other threads may still be in this wait"),
-        false => ("arrive at", "other threads may still come to this arrival"),
+        false => ("arrive at", "other threads may still reach this arrival"),
     };
     Diag::new(
         Rule::BarrierUnpublished,

@@ -66,7 +66,9 @@ pub(crate) fn multicast_in_function(at: SpanRange, name: &str) -> Diag {
     Diag::new(
         Rule::UnsupportedCall,
         at,
-        format!("`{name}` must stand in the kernel itself, where the blocks that receive it are seen"),
+        format!(
+            "`{name}` must be called in the kernel itself, because the checks do not follow it into other functions"
+        ),
     )
     .help("move the call from the device function to the kernel")
 }
@@ -90,9 +92,9 @@ pub(crate) fn receivers_of_unknown_cluster(at: SpanRange) -> Diag {
     Diag::new(
         Rule::WrongKind,
         at,
-        "the blocks that receive the tile are known only where the cluster's size is a number",
+        "the blocks that receive the tile are known only if the attribute fixes the cluster's size",
     )
-    .help("give the size to the kernel, `#[cluster_kernel(cluster = 2)]`, or write a list of ranks, `[0, 1]`")
+    .help("fix it, `#[cluster_kernel(cluster = 2)]`, or write a list of ranks, `[0, 1]`")
 }
 
 /// A multicast reaches a block that does not expect it.
@@ -101,7 +103,7 @@ pub(crate) fn multicast_unarmed(at: SpanRange, tile: &str, bar: &str, blocks: &s
         Rule::MulticastUnarmed,
         at,
         format!(
-            "each block that receives a tile must let its barrier expect the tile, but {blocks} calls `map.expect_multicast(&{tile}, &{bar})`: its phase ends before the bytes have arrived"
+            "the barrier of each receiving block must expect the tile, but {blocks} calls `map.expect_multicast(&{tile}, &{bar})`: the phase ends before the bytes have arrived"
         ),
     );
     let diag = match armed {
@@ -117,7 +119,7 @@ pub(crate) fn multicast_unreleased(at: SpanRange, tile: &str) -> Diag {
         Rule::MulticastUnarmed,
         at,
         format!(
-            "each block that receives a tile must have read the one before, but on a path from the previous multicast to this one no wait tells the thread that other blocks have read `{tile}`"
+            "each receiving block must have read the previous tile, but on some path from the previous multicast to this one no wait shows that the other blocks have read `{tile}`"
         ),
     )
     .help("wait before it at a barrier at which the receivers arrive when they have read, `cluster.map_shared_rank(&empty, rank).arrive()`, or execute `cluster.sync()`")
@@ -163,7 +165,7 @@ pub(crate) fn copy_in_flight(
             "wait at the copy's barrier before this: `bar.wait(token)`, or `bar.wait_parity(parity)`"
         }
         CompletionMechanism::PeersBarrier => {
-            "a wait at the own barrier shows what came from peers, and not that what was sent has left: let the receiver tell after its wait, by `cluster.sync()` or an arrival at another barrier of the sender's"
+            "a wait at the block's own barrier shows only what the block has received, not that what it sent has been read: after its wait, the receiver must signal the sender, by `cluster.sync()` or an arrival at another of the sender's barriers"
         }
         CompletionMechanism::Group => "let the group wait before this: `block.wait_async()`",
         CompletionMechanism::BulkGroup => {
@@ -224,7 +226,7 @@ pub(crate) fn registers_in_flight(at: SpanRange) -> Diag {
     Diag::new(
         Rule::MmaInFlight,
         at,
-        "a product whose left operand is in registers must be waited for before the same statement begins another one, which is in the same registers, but the one of the previous iteration may be in flight",
+        "a product whose left operand is in registers must complete before the same statement starts the next one, which uses the same registers, but that of the previous iteration may still be in flight",
     )
     .help("wait in each iteration: `let sum = warpgroup.wait_mma(product);`, or write the products one after the other")
 }
@@ -234,10 +236,10 @@ pub(crate) fn sums_in_flight(at: SpanRange, begun: SpanRange) -> Diag {
     Diag::new(
         Rule::MmaInFlight,
         at,
-        "this wait leaves the last product in flight, which on some path is the one whose sums it returns: another must have begun after it",
+        "this wait leaves the last product in flight, so a later product must have been started, but on some path this product is the last one",
     )
     .note(begun, "the product starts here")
-    .help("begin the next product before this, or wait for all of them: `let sum = warpgroup.wait_mma(product);`")
+    .help("start the next product before this, or wait for all of them: `let sum = warpgroup.wait_mma(product);`")
 }
 
 /// A wait leaves the last product in flight, and returns the sums of one that this function has not begun.
@@ -245,9 +247,9 @@ pub(crate) fn sums_of_another_function(at: SpanRange) -> Diag {
     Diag::new(
         Rule::MmaInFlight,
         at,
-        "this wait leaves the last product in flight, and must return the sums of one that this function has begun, after which it has begun another, but this product comes from elsewhere",
+        "this wait leaves the last product in flight, so both its product and a later one must be started in this function, but this product was started elsewhere",
     )
-    .help("begin both products in this function, or wait for all of them: `let sum = warpgroup.wait_mma(product);`")
+    .help("start both products in this function, or wait for all of them: `let sum = warpgroup.wait_mma(product);`")
 }
 
 /// A product is not waited for on some path.
@@ -283,8 +285,9 @@ pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag 
 pub(crate) fn copy_left_for(at: SpanRange, completion: CompletionMechanism, argument: Option<u64>) -> Diag {
     let diag = copy_left(at, completion);
     match argument {
-        Some(0) => diag
-            .remark("this happens where an argument is 0, so that a loop has no round; `assert!` says that it is not"),
+        Some(0) => {
+            diag.remark("this happens if an argument is 0, so that a loop has no iterations; exclude it with `assert!`")
+        }
         Some(_) | None => diag,
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn malformed_cuda(at: SpanRange, why: &str) -> Diag {
 }
 
 pub(crate) fn cuda_text(at: SpanRange, why: &str) -> Diag {
-    Diag::new(Rule::Cuda, at, format!("this text is not valid in a function body: {why}"))
+    Diag::new(Rule::Cuda, at, format!("this C++ code is not valid in a function body: {why}"))
         .help("write complete statements, as between `{` and `}`")
 }
 
@@ -27,9 +27,9 @@ pub(crate) fn cuda_operand(at: SpanRange, is_input: bool) -> Diag {
             at,
             "an input must be a value, or the name of memory, of a barrier or of a tensor's map",
         )
-        .help("groups and tokens cannot be passed in: the text must not execute a collective"),
+        .help("groups and tokens cannot be passed in: the C++ code must not execute a collective"),
         false => Diag::new(Rule::Cuda, at, "an output must be a local variable that holds a value")
-            .help("store to memory after the text, or pass the memory in: `in(array)`"),
+            .help("store to memory after the C++ code, or pass the memory in: `in(array)`"),
     }
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn closure_parameters(at: SpanRange, inputs: usize, found: usize) -> 
     Diag::new(
         Rule::Cuda,
         at,
-        format!("this closure must take one parameter per input of the text: expected {inputs}, found {found}"),
+        format!("this closure must take one parameter per input of the C++ code: expected {inputs}, found {found}"),
     )
     .help("it takes the `in` and `inout` operands in their order, and returns the `out` and `inout` ones")
 }

@@ -5,15 +5,16 @@ use crate::rules::Rule;
 use crate::span::SpanRange;
 
 pub(crate) fn registers_in_function(at: SpanRange, name: &str) -> Diag {
-    let message = format!("`{name}` must stand in the kernel itself, whose launch says how many registers there are");
+    let message =
+        format!("`{name}` must be called in the kernel itself, whose attribute determines the number of registers");
     Diag::new(Rule::UnsupportedCall, at, message).help("move the call from the device function to the kernel")
 }
 
 pub(crate) fn registers_without_block(at: SpanRange, name: &str) -> Diag {
-    let message =
-        format!("`{name}` needs a bound of the launch, from which the number of registers at the start follows");
-    Diag::new(Rule::LaunchLimit, at, message)
-        .help("give the attribute the size of the block: `#[cluster_kernel(block = 384)]`")
+    let message = format!(
+        "`{name}` needs the block's size in the attribute, which determines the number of registers at the start"
+    );
+    Diag::new(Rule::LaunchLimit, at, message).help("state it: `#[cluster_kernel(block = 384)]`")
 }
 
 pub(crate) fn registers_twice(at: SpanRange, name: &str, earlier: Option<SpanRange>) -> Diag {

@@ -27,7 +27,7 @@ pub(crate) fn wrong_parity(deadlock: Diag) -> Diag {
 /// A phase gets other bytes than it expects.
 pub(crate) fn wrong_bytes(deadlock: Diag) -> Diag {
     deadlock
-        .help("expect as many bytes as the copies of a phase bring, once: `bar.expect_tx(bytes)`, before the arrival")
+        .help("expect exactly the bytes that the copies of a phase transfer, once: `bar.expect_tx(bytes)`, before the arrival")
 }
 
 /// Some arrivals have come, and nobody is left to make the others.
@@ -37,60 +37,59 @@ pub(crate) fn fewer_arrivals(
     (came, expected): (u32, u32),
     init: Option<SpanRange>,
 ) -> Diag {
-    let (arrivals, comes) =
-        (if expected == 1 { "arrival" } else { "arrivals" }, if came == 1 { "comes" } else { "come" });
-    let diag = init.into_iter().fold(deadlock, |diag, init| diag.note(init, "the number of arrivals is stated here"));
+    let arrivals = if expected == 1 { "arrival" } else { "arrivals" };
+    let diag = init.into_iter().fold(deadlock, |diag, init| diag.note(init, "the expected count is set here"));
     diag.help(format!(
-        "{barrier} expects {expected} {arrivals} in a phase, and {came} {comes}: state the number that comes, or let the others arrive, too"
+        "{barrier} expects {expected} {arrivals} per phase but gets {came}: initialize it with {came}, or make the missing threads arrive"
     ))
 }
 
 pub(crate) fn no_arrival(deadlock: Diag, array: &str) -> Diag {
     deadlock.help(format!(
-        "no thread arrives at {array}: let those threads arrive there, in each round, whose reads or writes this wait is for"
+        "no thread arrives at {array}: the threads whose reads or writes this wait is for must arrive there in each round"
     ))
 }
 
 /// One lane arrives for a warp that has not met.
 pub(crate) fn not_met(diag: Diag) -> Diag {
     Diag { help: None, ..diag }.help(
-        "one lane arrives for its warp, whose other lanes may not have come so far: let them meet before it does, `warp.sync()`",
+        "one lane arrives for its warp, but the other lanes may not have reached this point: call `warp.sync()` before the arrival",
     )
 }
 
 /// Replaces the help where a copy to global memory still reads the slot.
 pub(crate) fn still_stored(diag: Diag) -> Diag {
     Diag { help: None, ..diag }.help(
-        "the thread that begins the copy waits until it has been read, `bulk_wait_group_read::<0>()`, and then meets those that write, before \
-         they do",
+        "the thread that starts the copy must wait until its source has been read, `bulk_wait_group_read::<0>()`, and then synchronize with the \
+         writing threads before they write",
     )
 }
 
 /// Replaces the help where a copy to a peer still reads the slot, or reads it too early.
 pub(crate) fn still_sent(diag: Diag) -> Diag {
     Diag { help: None, ..diag }.help(
-        "the copy reads it from when it begins until it has landed: let the threads that write meet the one that copies before it does, and \
-         wait for the receiver's answer, which it gives after its wait for the copy, before they write again",
+        "the copy reads its source until it completes: synchronize the writing threads with the copying thread before the copy, and write again \
+         only after the receiver has arrived at a barrier following its wait",
     )
 }
 
 /// A phase does not wait for the copy, because no bytes are expected.
 pub(crate) fn no_bytes(at: SpanRange, slot: &str, who: (String, bool)) -> Diag {
     Diag { help: None, ..read(at, slot, who) }
-        .help("let the phase wait for the copy: `bar.expect_tx(bytes)`, before the arrival of that thread")
+        .help("make the phase wait for the copy: call `bar.expect_tx(bytes)` before the arrival of the same thread")
 }
 
 /// A thread reads without having waited.
 pub(crate) fn no_wait(at: SpanRange, slot: &str, who: (String, bool)) -> Diag {
     Diag { help: None, ..read(at, slot, who) }
-        .help("let each thread that reads it wait before, at the barrier that the copies or writers tell")
+        .help("each reading thread must first wait at the barrier on which the copies complete or the writers arrive")
 }
 
 /// A lane of the warp waits somewhere, perhaps for all.
 pub(crate) fn no_wait_of_all(at: SpanRange, slot: &str, who: (String, bool)) -> Diag {
     Diag { help: None, ..read(at, slot, who) }.help(
-        "let each thread that reads it wait before, at the barrier that the copies or writers tell; where one lane waits for its warp, let the \
-         others meet it behind its wait, `warp.sync()`",
+        "each reading thread must first wait at the barrier on which the copies complete or the writers arrive; if one lane waits for its warp, \
+         call `warp.sync()` after its wait",
     )
 }
 
@@ -117,15 +116,15 @@ pub(crate) fn stale(
     (partner, answer): (&str, SpanRange),
     (who, several): (String, bool),
 ) -> Diag {
-    let ending = if several { "" } else { "s" };
+    let (ending, have) = if several { ("", "have") } else { ("s", "has") };
     let message = format!(
-        "a wait at {barrier} must be for a new round's phase, but {who} may pass by the phase of the round before, whose data they have released"
+        "a wait at {barrier} must be for the current round's phase, but the previous round's phase may satisfy it, whose data {who} {have} already released"
     );
     Diag::new(Rule::RingRead, at, message)
         .note(first, format!("{who} wait{ending} for the phase here"))
         .note(answer, format!("{who} arrive{ending} at {partner}"))
-        .note(at, format!("{who} pass{} by the same phase", if several { "" } else { "es" }))
-        .help("let the number that the parity is calculated from go on where the rounds begin anew, or make an even number of rounds at each stage")
+        .note(at, "the same phase satisfies this wait")
+        .help("do not restart the counter from which the parity is computed, or use each stage an even number of times")
 }
 
 pub(crate) fn count(
@@ -136,16 +135,17 @@ pub(crate) fn count(
     lacks: u32,
     init: Option<SpanRange>,
 ) -> Diag {
+    let are = if lacks == 1 { "is" } else { "are" };
     let diag = Diag::new(
         Rule::RingCount,
         at,
         format!(
-            "a phase of {barrier} must get as many arrivals as it expects, but {who} may arrive {} where it lacks {lacks}",
+            "a phase of {barrier} must get exactly as many arrivals as it expects, but {who} may arrive {} when only {lacks} {are} missing",
             times(arrivals)
         ),
     );
-    init.into_iter().fold(diag, |diag, init| diag.note(init, "the number of arrivals is stated here")).help(
-        "state the sum of the arrivals of all threads in a phase, and let each thread wait before it arrives again",
+    init.into_iter().fold(diag, |diag, init| diag.note(init, "the expected count is set here")).help(
+        "initialize the barrier with the number of arrivals of all threads in a phase, and let each thread wait before it arrives again",
     )
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn overtaken(at: SpanRange, barrier: &str, (who, several): (String, b
         at,
         format!("a wait at {barrier} must be for the current phase or the one before, but two phases may complete before {who} wait{ending}"),
     )
-    .help("let each thread that waits for a phase arrive in the next one, or answer at a second barrier")
+    .help("let each thread that waits for a phase arrive in the next one, or signal a second barrier that the arriving threads wait for")
 }
 
 pub(crate) fn undrained(at: SpanRange, what: &str) -> Diag {
@@ -184,7 +184,7 @@ pub(crate) fn undrained(at: SpanRange, what: &str) -> Diag {
 /// A copy for whose barrier no thread waits.
 pub(crate) fn not_awaited(at: SpanRange, what: &str) -> Diag {
     Diag { help: None, ..undrained(at, what) }
-        .help("wait for it at its barrier on every way to the end, or begin it only where a round follows that waits")
+        .help("wait for it at its barrier on every path to the end, or start it only if a later iteration waits for it")
 }
 
 /// Adds the values of constants with which the kernel has the fault.
@@ -202,7 +202,7 @@ fn where_are(diag: Diag, values: &[(String, impl std::fmt::Display)]) -> Diag {
         return diag;
     }
     let values = values.iter().map(|(name, value)| format!("`{name}` is {value}")).collect::<Vec<_>>().join(", ");
-    diag.remark(format!("this happens where {values}"))
+    diag.remark(format!("this happens if {values}"))
 }
 
 /// Adds the steps that lead to a fault, and the threads that then wait.
@@ -231,10 +231,10 @@ pub(crate) fn bytes_of_launch(at: SpanRange, name: &str, block: u64, (expected, 
         Rule::RingCount,
         at,
         format!(
-            "`{name}` of block {block} expects {expected} bytes in all, but the copies to it bring {copied}: {then}"
+            "`{name}` of block {block} expects {expected} bytes in all, but the copies that signal it transfer {copied}: {then}"
         ),
     )
-    .help("expect as many bytes as the copies of a phase bring, of all threads that copy: `bar.expect_tx(bytes)`")
+    .help("expect exactly the bytes that the copies of a phase transfer, those of all threads: `bar.expect_tx(bytes)`")
 }
 
 /// A copy to a peer that is counted by a barrier of another block than that of the memory.
@@ -243,8 +243,8 @@ pub(crate) fn ends_of_copy(at: SpanRange, by: u64, memory: u64, barrier: u64) ->
         Rule::RingCount,
         at,
         format!(
-            "the memory and the barrier of a copy must be of the same block, but block {by} copies to memory of block {memory} and tells a barrier of block {barrier}"
+            "a copy must signal a barrier of the block whose memory it writes, but block {by} writes to block {memory} and signals a barrier of block {barrier}"
         ),
     )
-    .help("map the barrier with the rank with which the memory is mapped: the block that waits there is the one that gets the bytes")
+    .help("map the barrier with the same rank as the memory: the block that receives the bytes waits there")
 }

@@ -54,10 +54,10 @@ pub(crate) fn with_bytes_of_barrier(
     (expected, sent): (u64, u64),
 ) -> Diag {
     let says = format!(
-        "the block waits at `{name}` for what is sent, but in block {block} that expects {expected} bytes in all, and {sent} are sent there"
+        "the block waits at `{name}` for the bytes that are sent, but in block {block} this barrier expects {expected} bytes in all, and {sent} are sent there"
     );
     fault.note(at, says).help(format!(
-        "let `{name}` expect as many bytes as are sent there: who waits for all of them needs no barrier of the cluster"
+        "make `{name}` expect exactly the bytes that are sent there: a block that waits for all of them needs no barrier of the cluster"
     ))
 }
 
@@ -116,14 +116,14 @@ pub(crate) fn may_share_bytes(fault: Diag, one: &str, other: &str) -> Diag {
 /// Adds that the two indexes of a fault could not be compared.
 pub(crate) fn index_not_followed(fault: Diag) -> Diag {
     fault.remark(
-        "the two may access the same element: an index here is not followed, because only sums, multiples and remainders of one variable, constants and the block's rank are. If it counts the elements of several parts, give these a dimension of their own, as `[[T; N]; M]` has",
+        "the two may access the same element: the compiler cannot analyse an index here (it handles sums, multiples and remainders of one variable, constants and the block's rank). If the array consists of several parts, give them a separate dimension, as in `[[T; N]; M]`",
     )
 }
 
 /// Adds that the accesses of a fault overlap only for some values of these constants.
 pub(crate) fn for_values_of(fault: Diag, constants: &[String]) -> Diag {
     let names = constants.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
-    fault.remark(format!("with the value that {names} has, the two may access the same element"))
+    fault.remark(format!("with the value of {names}, the two may access the same element"))
 }
 
 pub(crate) fn named_by_callee(fault: Diag) -> Diag {
@@ -195,7 +195,7 @@ pub(crate) fn sent_twice(
         true => format!("threads {} and {} of block {}", first.1, second.1, first.0),
         false => format!("thread {} of block {} and thread {} of block {}", first.1, first.0, second.1, second.0),
     };
-    let says = format!("{who} send to the same element of `{name}` of block {owner}, and nothing orders the two");
+    let says = format!("{who} send to the same element of `{name}` of block {owner}, and the two writes are unordered");
     let diag = Diag::new(Rule::UnorderedRemoteWrite, at, says);
     let diag = match other {
         Some(other) => diag.note(other, "the first of them does so here"),
@@ -342,7 +342,7 @@ pub(crate) fn unsynchronized_access(
         Rule::UnsynchronizedAccess,
         at,
         format!(
-            "an element of {name} is {is_accessed} that another thread writes, with no barrier of the block in between"
+            "an element of {name} is {is_accessed} by one thread and written by another, with no barrier of the block in between"
         ),
     )
     .note(write, format!("thread {writer} of the block writes here what thread {thread} accesses, before or after it"));
@@ -369,7 +369,7 @@ pub(crate) fn unsynchronized_blocks(
 ) -> Diag {
     let is_accessed = if reads { "read" } else { "written" };
     let message = format!(
-        "an element of {name} is {is_accessed} that a thread of another block writes, with no barrier of the grid in between"
+        "an element of {name} is {is_accessed} by one block and written by another, with no barrier of the grid in between"
     );
     let note = format!(
         "thread {writer} of block {writers_block} writes here what thread {thread} of block {block} accesses, before or after it"
@@ -382,12 +382,12 @@ pub(crate) fn unsynchronized_blocks(
 /// Adds the values of the constants of a kernel whose instances all have the fault, of the first few of them.
 pub(crate) fn of_instances(fault: Diag, instances: &[Vec<(&Ident, i64, &str)>], number: usize) -> Diag {
     let each = instances.iter().map(|values| values_of(values)).collect::<Vec<_>>().join(", or with ");
-    fault.remark(format!("it is so with {each}, and with all other values that were tried: {number} in all"))
+    fault.remark(format!("this fault occurs with {each}, and with all other values that were tried: {number} in all"))
 }
 
 /// Adds the values of the constants of an instance that has the fault, where others have none.
 pub(crate) fn of_one_instance(fault: Diag, instance: &[(&Ident, i64, &str)]) -> Diag {
-    fault.remark(format!("it is so with {}, and not with all other values", values_of(instance)))
+    fault.remark(format!("this fault occurs with {}, and not with all other values", values_of(instance)))
 }
 
 fn values_of(instance: &[(&Ident, i64, &str)]) -> String {
@@ -407,10 +407,10 @@ pub(crate) fn crowded(at: SpanRange, rule: Rule, name: &str, numbers: (u64, u64)
         at,
         format!(
             "each of the {threads} threads of the {group} reads and writes one of the {elements} elements of `{name}` here, with no \
-             barrier in between: two of them have the same one"
+             barrier in between: two of them access the same one"
         ),
     )
-    .help(format!("let an atomic do both: `{name}.atomic(index).fetch_add(value, Relaxed)`"))
+    .help(format!("use an atomic for both: `{name}.atomic(index).fetch_add(value, Relaxed)`"))
 }
 
 /// Two blocks access an element of a third one's memory. `blocks` are their ranks: of the one that writes, of the other and of the owner.
@@ -422,11 +422,13 @@ pub(crate) fn two_blocks_meet(
     blocks: (u64, u64, u64),
 ) -> Diag {
     let (writer, second, owner) = blocks;
-    let does = if both { "writes" } else { "reads" };
+    let (does, is_accessed) = if both { ("writes", "written") } else { ("reads", "read") };
     Diag::new(
         Rule::UnorderedRemoteWrite,
         at,
-        format!("an element of one block's {name} is written that another peer {does}, and the two are unordered"),
+        format!(
+            "an element of one block's {name} is written by one peer and {is_accessed} by another, and the two accesses are unordered"
+        ),
     )
     .note(other, format!("block {second} {does} the element of block {owner} here that block {writer} writes"))
     .help("give each block elements of its own, use an atomic, or let the cluster synchronize between the two: `cluster.sync();`")

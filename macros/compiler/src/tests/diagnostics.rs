@@ -228,7 +228,7 @@ fn kernel(out: &mut [f32]) {
 /// The sentences that no test can show, with the reason.
 const UNSEEN: &[(&str, &str)] = &[
     (
-        "it is so with {}, and not with all other values",
+        "this fault occurs with {}, and not with all other values",
         "said by rustc where it builds the instance, and `cargo check` builds none",
     ),
     ("`{name}` of `{of}` is not supported in a kernel [{rule}]", "said by rustc, in `methods_of_rust.stderr`"),
@@ -299,7 +299,7 @@ const UNSEEN: &[(&str, &str)] = &[
     ("the previous call is here", CALLS),
     ("the memory is dynamic memory that both functions name, or an array of a function that both call", CALLS),
     ("let all threads execute `cluster.sync()` between the calls", CALLS),
-    ("with the value that {names} has, the two may access the same element", CONSTANTS),
+    ("with the value of {names}, the two may access the same element", CONSTANTS),
     ("this function executes a collective of a group that must not be used after its token was forgotten", FORGOTTEN),
     ("wait for the token instead of forgetting it, on every path that leads to the call", FORGOTTEN),
     ("this expression is", "for syntax that Rust does not have yet"),

@@ -131,7 +131,10 @@ fn instances_are_named() {
     let body = "let s = shared_array::<u32, N>(); s[t] = input[t]; if ODD { s[t] += 1; } out[t] = s[N - 1 - t];";
     let faults = session().check_file(&kernel("block = N", "const N: usize, const ODD: bool", body));
     let text = faults[0].text();
-    assert!(text.contains("it is so with `N` = 64, `ODD` = false, or with `N` = 64, `ODD` = true, and with"), "{text}");
+    assert!(
+        text.contains("this fault occurs with `N` = 64, `ODD` = false, or with `N` = 64, `ODD` = true, and with"),
+        "{text}"
+    );
 }
 
 /// What a group answers about its size, and the length of a shared array, are numbers.
@@ -256,6 +259,6 @@ fn some_instances_are_at_fault() {
     for (value, is_faulty) in [(64, true), (128, true), (256, true), (32, false), (16, false)] {
         assert_eq!(by_warp.contains(&of(value)), is_faulty, "{value}: {by_warp}");
     }
-    assert!(by_warp.contains("it is so with `N` = 64, and not with all other values"));
+    assert!(by_warp.contains("this fault occurs with `N` = 64, and not with all other values"));
     assert!(!refusals("block.sync();").contains("not with all other values"));
 }

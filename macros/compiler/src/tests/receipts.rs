@@ -335,7 +335,7 @@ fn the_bytes_are_named() {
     };
     let wrong = fault(128, "bar.wait_parity(false);");
     assert!(wrong.contains("expects 128 bytes in all, and 256 are sent there"), "{wrong}");
-    assert!(wrong.contains("help: let `bar` expect as many bytes"), "{wrong}");
+    assert!(wrong.contains("help: make `bar` expect exactly the bytes"), "{wrong}");
     let not_waited = fault(128, "");
     assert!(!not_waited.contains("bytes in all"), "{not_waited}");
 }

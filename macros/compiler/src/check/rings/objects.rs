@@ -6,7 +6,7 @@ use super::counters::Counters;
 use super::kernel::{Kernel, Refusal, array_of};
 use super::slots::{Slot, TILE, length, slots};
 use super::value::Evaluator;
-use crate::check::cfg::{Access, AccessKind, BlockId, Completion, CopyStep, StepKind};
+use crate::check::cfg::{Access, AccessKind, BlockId, Completion, CopyStep, Shared, StepKind};
 use crate::model::barrier::PhaseAction;
 use crate::rings::BarrierArray;
 use crate::span::SpanRange;
@@ -21,16 +21,20 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    /// Returns a number of bytes that a barrier expects, in words. Where the sizes of tiles are not known, they are counted.
-    pub(super) fn expected(&self, number: i64) -> String {
-        let unit = match () {
-            () if self.slots.iter().any(|slot| slot.together) => "part",
-            // What is as large as a part whose size is known is a number of bytes.
-            () if self.slots.iter().any(|slot| slot.bytes == TILE)
-                && !self.slots.iter().any(|slot| (2..=number.unsigned_abs()).contains(&slot.bytes)) =>
-            {
-                "tile"
+    /// Returns a number of bytes that a barrier of this array expects, in words. Where the sizes of the tiles or parts that its copies
+    /// write are not known, those are counted.
+    pub(super) fn expected(&self, kernel: &Kernel<'_, '_>, barrier: u32, number: i64) -> String {
+        let array = self.barriers.get(barrier as usize).map(|(array, ..)| Completion::Barrier(Shared::Array(*array)));
+        let copied = kernel.cfg.copies.iter().filter_map(|copy| match copy {
+            CopyStep::Begin { writes, completion, .. } if Some(*completion) == array => {
+                self.copied(array_of(writes.as_ref()?)?)
             }
+            CopyStep::Begin { .. } | CopyStep::Wait { .. } => None,
+        });
+        let copied: Vec<&Slot> = copied.map(|(_, slot)| slot).collect();
+        let unit = match () {
+            () if copied.iter().any(|slot| slot.together) => "part",
+            () if copied.iter().any(|slot| slot.bytes == TILE) => "tile",
             () => "byte",
         };
         let several = if number == 1 { "" } else { "s" };

@@ -260,6 +260,11 @@ impl Words<'_, '_, '_> {
             && !self.does_any(trace, |op, _| matches!(op, Op::Expect { .. }))
     }
 
+    /// A number of bytes that a barrier of an array expects.
+    fn expected(&self, array: u32, bytes: i64) -> String {
+        self.objects.expected(self.kernel, array, bytes)
+    }
+
     fn init(&self, barrier: Object) -> Option<SpanRange> {
         self.objects.barriers.get(barrier.array as usize).map(|(.., at)| *at)
     }
@@ -360,7 +365,7 @@ impl Words<'_, '_, '_> {
             }
             Some(Op::Arrive { barrier: of, .. }) => ("arrive", format!(" at {}", barrier(of.array))),
             Some(Op::Expect { barrier: of, bytes }) => {
-                ("expect", format!(" {} at {}", self.objects.expected(i64::from(*bytes)), barrier(of.array)))
+                ("expect", format!(" {} at {}", self.expected(of.array, i64::from(*bytes)), barrier(of.array)))
             }
             Some(Op::Copy { slot: of, .. }) => ("begin", format!(" a copy into {}", slot(of.array))),
             Some(Op::Share { slot: of, .. }) => ("begin", format!(" a part of a copy into {}", slot(of.array))),
@@ -391,8 +396,8 @@ impl Words<'_, '_, '_> {
             let state = event.barrier.map(|state| {
                 let bytes = match state.bytes {
                     0 => String::new(),
-                    bytes @ ..0 => format!(", and has {} too many,", self.objects.expected(-bytes)),
-                    bytes => format!(" and {}", self.objects.expected(bytes)),
+                    bytes @ ..0 => format!(", and has {} too many,", self.expected(state.barrier.array, -bytes)),
+                    bytes => format!(" and {}", self.expected(state.barrier.array, bytes)),
                 };
                 let (parity, lacks) = (u8::from(state.parity), state.arrivals);
                 let arrivals = if lacks == 1 { "arrival" } else { "arrivals" };
@@ -405,8 +410,8 @@ impl Words<'_, '_, '_> {
                     format!("{}{state}", self.does(op, threads, (event.barrier, event.slot)))
                 }
                 EventAction::Lands { slot } => {
-                    let completes = event.barrier.map(|state| format!(" and tells {}", self.barrier(state.barrier)));
-                    format!("the copy into {} lands{}{state}", self.slot(slot), completes.unwrap_or_default())
+                    let completes = event.barrier.map(|state| format!(" and signals {}", self.barrier(state.barrier)));
+                    format!("the copy into {} completes{}{state}", self.slot(slot), completes.unwrap_or_default())
                 }
                 EventAction::Stored { slot, .. } => format!("the copy out of {} has read it", self.slot(slot)),
             };

@@ -186,25 +186,25 @@ fn messages_name_the_arguments() {
             .replace("let mut sum = 0;", &format!("let mut sum = 0; {first}"))
     };
     for (chunks, named) in [
-        ("let chunks = n;", "this happens where `n` is 0"),
-        ("let chunks = n / 64;", "this happens where `n` is 0"),
-        ("let chunks = input.len() as u32 / 64;", "this happens where `input.len()` is 0"),
-        ("let chunks = flags[0];", "this happens where `flags[..]` is 0"),
+        ("let chunks = n;", "this happens if `n` is 0"),
+        ("let chunks = n / 64;", "this happens if `n` is 0"),
+        ("let chunks = input.len() as u32 / 64;", "this happens if `input.len()` is 0"),
+        ("let chunks = flags[0];", "this happens if `flags[..]` is 0"),
     ] {
         let text = message(&without(chunks));
         assert!(text.contains(named), "{chunks}: {text}");
     }
     // A parity that is wrong in the first round.
     let parity = ring("let chunks = n;", FILL, &[&WAIT.replace("== 1", "== 0"), READ, RELEASE].concat());
-    assert!(message(&parity).contains("this happens where `n` is 1"), "{}", message(&parity));
+    assert!(message(&parity).contains("this happens if `n` is 1"), "{}", message(&parity));
     let offsets = "let chunks = (flags[block.group_index().x + 1] - flags[block.group_index().x]) / 64;";
     let parity = ring(offsets, FILL, &[&WAIT.replace("== 1", "== 0"), READ, RELEASE].concat());
     let text = message(&parity);
-    assert!(text.contains("this happens where `flags[..]` is 0, 64, 128 and so on"), "{text}");
+    assert!(text.contains("this happens if `flags[..]` is 0, 64, 128 and so on"), "{text}");
     // A fault that all launches have.
     let always = ring(&format!("let chunks = n; {first}"), FILL, &[WAIT, READ, RELEASE].concat());
     let text = message(&always);
-    assert!(text.contains("must") && !text.contains("this happens where"), "{text}");
+    assert!(text.contains("must") && !text.contains("this happens if"), "{text}");
 }
 
 /// A ring of elements of any type, or of a block with any number of readers.

@@ -49,17 +49,17 @@ fn what_a_phase_lacks() {
         (
             "empty.init_collective(&block, 4)",
             "empty.init_collective(&block, 5)",
-            "`empty[0]` expects 5 arrivals in a phase, and 4 come:",
+            "`empty[0]` expects 5 arrivals per phase but gets 4:",
         ),
         (
             "full.init_collective(&block, 1)",
             "full.init_collective(&block, 2)",
-            "`full[0]` expects 2 arrivals in a phase, and 1 comes:",
+            "`full[0]` expects 2 arrivals per phase but gets 1:",
         ),
-        ("if warp.thread_rank() == 0", "if i == 0", "`empty[0]` expects 4 arrivals in a phase, and 1 comes:"),
+        ("if warp.thread_rank() == 0", "if i == 0", "`empty[0]` expects 4 arrivals per phase but gets 1:"),
         ("let _ = empty[k % 2].arrive();", "", "no thread arrives at `empty`:"),
         ("let _ = full[k % 2].arrive();", "", "no thread arrives at `full`:"),
-        ("expect_tx(512)", "expect_tx(516)", "expect as many bytes as the copies of a phase bring"),
+        ("expect_tx(512)", "expect_tx(516)", "expect exactly the bytes that the copies of a phase transfer"),
         ("k / 2 % 2 == 0", "k / 2 % 2 == 1", "compare the parities of waits and arrivals"),
         // What is not released in each round has been released in some.
         ("if warp.thread_rank() == 0", "if warp.thread_rank() == 0 && k % 3 < 2", "compare the parities"),
@@ -102,7 +102,7 @@ fn warps_and_stages_are_named() {
         "the warp of threads 0 to 31 reads `stages[0]`",
         "3 warps like that of threads 32 to 63 read `stages[1]`",
         "thread 128 waits at `empty[0]` for ever",
-        "line 9: the number of arrivals is stated here",
+        "line 9: the expected count is set here",
     ] {
         assert!(text.contains(named), "{named}: {text}");
     }

@@ -65,7 +65,7 @@ fn faults_are_found_in_launches_that_are_accepted() {
         let texts: Vec<&str> = found.iter().map(|fault| fault.text()).collect();
         let [text] = texts[..] else { panic!("{precondition}: {texts:?}") };
         assert!(text.contains("[ring_overwrite]"), "{precondition}: {text}");
-        assert!(text.contains(&format!("this happens where {launch}\n")), "{precondition}: {text}");
+        assert!(text.contains(&format!("this happens if {launch}\n")), "{precondition}: {text}");
     }
 }
 
