@@ -65,6 +65,7 @@ mod memory;
 mod methods_of_rust;
 mod mixtures;
 mod multicast;
+mod named_numbers;
 mod names;
 mod nanosleep;
 mod narrow_lanes;
@@ -151,6 +152,7 @@ pub fn modules() -> Vec<Module> {
         names::modules(),
         narrow_lanes::modules(),
         nanosleep::modules(),
+        named_numbers::modules(),
         neighbours::modules(),
         timers::modules(),
         fields::modules(),

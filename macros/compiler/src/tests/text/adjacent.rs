@@ -2,7 +2,7 @@
 
 use super::bounds::tested;
 
-const MEMORY: &str = "m: &mut [f32], w: &[f32], x: &[f32], at: usize, j: u32, n: usize";
+const MEMORY: &str = "m: &mut [f32], w: &[f32], x: &[f32], rows: &[[f32; 8]], at: usize, j: u32, n: usize";
 
 #[track_caller]
 fn prints(body: &str, statement: &str) {
@@ -43,6 +43,8 @@ fn what_has_nothing_to_join() {
         "for k in (0..8).step_by(2) { m[k] = w[k]; }",
         "for k in 0..8 { if k < j as usize { m[k] = 1.0; } }",
         "for k in 0..8 { m[j as usize] = w[at]; }",
+        // A row is loaded as a whole.
+        "for k in 0..8 { m[j as usize] = rows[at][k]; }",
     ] {
         let (_, statements) = tested(MEMORY, body);
         assert!(!statements.iter().any(|found| found.contains("get_adjacent")), "{body}: {statements:#?}");

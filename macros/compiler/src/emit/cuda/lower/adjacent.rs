@@ -33,8 +33,11 @@ impl Values<'_, '_, '_> {
         let mut found = Vec::new();
         for (_, access) in self.nest.accesses.clone() {
             let Some(Access { site, memory, index, form: AccessForm::Element }) = Access::of(access) else { continue };
+            // An element that is an array or a vector is loaded as a whole, plainly.
+            let is_part = matches!(memory.kind, ExprKind::Index { .. } | ExprKind::Field { .. });
             let is_global = matches!(memory.memory(), Some(Memory::Global | Memory::GlobalMut));
             if is_global
+                && !is_part
                 && (!is_changed || stored.contains(&site))
                 && !self.nest.conditional.contains_key(&site)
                 && self.steps_by_one(index, *variable)
