@@ -246,6 +246,23 @@ fn a_flag_read_by_all_before_it_is_set(text: &[u8], needle: &[u8], found: &mut [
     }
 }
 
+/// The number of rounds is the length of an array's type, whatever its elements are.
+#[cluster_kernel(block = 32)]
+fn rounds_of_an_array(transitions: &[[f32; 32]], states: &[u32], out: &mut [f32]) {
+    let warp = tiled_partition::<32>(&this_thread_block());
+    let i = this_grid().thread_rank();
+    let into: [f32; 32] = transitions[states[i as usize] as usize];
+    let from = transitions[i as usize];
+    let mut sum = 0.0;
+    for (k, t) in into.iter().enumerate() {
+        sum += *t * warp.shfl(sum, k as u32);
+    }
+    for t in from {
+        sum += t * warp.shfl_xor(sum, 1);
+    }
+    out[i] = sum;
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<parameters>,
     phalanx::Program::of::<ranks_of_groups>,
@@ -260,6 +277,7 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<another_warp_alone>,
     phalanx::Program::of::<returned_alone>,
     phalanx::Program::of::<word_told_by_a_phase_barrier>,
+    phalanx::Program::of::<rounds_of_an_array>,
 ];
 
 /// Whether there is a next stage is the same for all threads, though each has a token of its own.

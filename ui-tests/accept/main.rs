@@ -39,6 +39,7 @@ mod divergent_in_a_call;
 mod exit_before_peers_done;
 mod forgotten_in_a_call;
 mod format_string;
+mod found_in_iterators;
 mod grid_barrier;
 mod handshake;
 mod launch_limit;
@@ -132,6 +133,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         exit_before_peers_done::KERNELS,
         forgotten_in_a_call::KERNELS,
         format_string::KERNELS,
+        found_in_iterators::KERNELS,
         grid_barrier::KERNELS,
         handshake::KERNELS,
         launch_limit::KERNELS,

@@ -422,6 +422,39 @@ fn waited_on_all_paths(out: &mut TensorMap<[[f32; 32]; 8]>, n: u32) {
     }
 }
 
+/// A product of tiles, of which each round has many steps: the next tiles are written when all have read these.
+#[cluster_kernel(block = (16, 16))]
+fn tiles_behind_barriers(a: &[f32], b: &[f32], c: &mut [f32], n: usize) {
+    let block = this_thread_block();
+    let thread = block.thread_index();
+    let (tx, ty) = (thread.x as usize, thread.y as usize);
+    let group = block.group_index();
+    let (row, column) = (group.y as usize * 32, group.x as usize * 32);
+    let of_a = shared_array::<[f32; 16], 32>();
+    let of_b = shared_array::<[f32; 32], 16>();
+    let mut sums = [[0.0f32; 2]; 2];
+    for first in (0..n).step_by(16) {
+        for h in 0..2 {
+            of_a[ty + 16 * h][tx] = a[(row + ty + 16 * h) * n + first + tx];
+            of_b[ty][tx + 16 * h] = b[(first + ty) * n + column + tx + 16 * h];
+        }
+        block.sync();
+        for k in 0..16 {
+            for (h, line) in sums.iter_mut().enumerate() {
+                for (w, sum) in line.iter_mut().enumerate() {
+                    *sum = of_a[ty + 16 * h][k].mul_add(of_b[k][tx + 16 * w], *sum);
+                }
+            }
+        }
+        block.sync();
+    }
+    for (h, line) in sums.iter().enumerate() {
+        for (w, sum) in line.iter().enumerate() {
+            c[(row + ty + 16 * h) * n + column + tx + 16 * w] = *sum;
+        }
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<behind_the_first_barrier>,
     phalanx::Program::of::<tree>,
@@ -450,4 +483,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<blocks_behind_a_barrier>,
     phalanx::Program::of::<tried_until_it_is_complete>,
     phalanx::Program::of::<waited_on_all_paths>,
+    phalanx::Program::of::<tiles_behind_barriers>,
 ];

@@ -214,4 +214,17 @@ fn a_flag_set_while_others_read(text: &[u8], needle: &[u8], found: &mut [u32], p
     }
 }
 
+/// The number of rounds is that of the elements up to one of the array's own.
+#[cluster_kernel(block = 32)]
+fn rounds_up_to_an_element(transitions: &[[f32; 32]], states: &[u32], out: &mut [f32]) {
+    let warp = tiled_partition::<32>(&this_thread_block());
+    let i = this_grid().thread_rank();
+    let into: [f32; 32] = transitions[states[i as usize] as usize];
+    let mut sum = 0.0;
+    for (k, t) in into.iter().enumerate().take(into[0] as usize) {
+        sum += *t * warp.shfl(sum, k as u32);
+    }
+    out[i] = sum;
+}
+
 fn main() {}

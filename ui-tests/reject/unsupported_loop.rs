@@ -25,11 +25,11 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     let a = [1u32, 2, 3];
     let total = a.iter().sum();
     let most = a.iter().max();
-    let last = a.iter().last();
+    let last = a.iter().nth(2);
     let kept = a.iter().filter(|x| **x > 1).max();
     let small = a.iter().copied().filter(|x: &u32| *x < 3).count();
     let even = Some(n).filter(|x: &u32| x % 2 == 0);
-    let late = a.iter().map(|x| x + 1).position(|x| x == 2);
+    let late = a.iter().map(|x| x + 1).max_by(|a, b| a.cmp(b));
     let any = a.iter().any(|x| {
         return true;
     });

@@ -367,4 +367,36 @@ fn by_one_statement(a: &[f32], out: &mut [f32]) {
     out[i] = row[i % 32];
 }
 
+/// A product of tiles, of which each round has many steps: the next tiles are written while others still read these.
+#[cluster_kernel(block = (16, 16))]
+fn tiles_of_the_next_round(a: &[f32], b: &[f32], c: &mut [f32], n: usize) {
+    let block = this_thread_block();
+    let thread = block.thread_index();
+    let (tx, ty) = (thread.x as usize, thread.y as usize);
+    let group = block.group_index();
+    let (row, column) = (group.y as usize * 32, group.x as usize * 32);
+    let of_a = shared_array::<[f32; 16], 32>();
+    let of_b = shared_array::<[f32; 32], 16>();
+    let mut sums = [[0.0f32; 2]; 2];
+    for first in (0..n).step_by(16) {
+        for h in 0..2 {
+            of_a[ty + 16 * h][tx] = a[(row + ty + 16 * h) * n + first + tx];
+            of_b[ty][tx + 16 * h] = b[(first + ty) * n + column + tx + 16 * h];
+        }
+        block.sync();
+        for k in 0..16 {
+            for (h, line) in sums.iter_mut().enumerate() {
+                for (w, sum) in line.iter_mut().enumerate() {
+                    *sum = of_a[ty + 16 * h][k].mul_add(of_b[k][tx + 16 * w], *sum);
+                }
+            }
+        }
+    }
+    for (h, line) in sums.iter().enumerate() {
+        for (w, sum) in line.iter().enumerate() {
+            c[(row + ty + 16 * h) * n + column + tx + 16 * w] = *sum;
+        }
+    }
+}
+
 fn main() {}

@@ -70,13 +70,13 @@ pub(crate) fn element_pattern(at: SpanRange) -> Diag {
 
 pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported on an iterator")).help(
-        "the supported methods are `sum`, `product`, `fold`, `any`, `all`, `count`, `min`, `max`, `min_by_key`, `max_by_key`, `position` and `for_each`, with `map`, `filter`, `take_while`, `skip_while` and `map_while` before them; write others as a `for` loop",
+        "the supported methods are `sum`, `product`, `fold`, `reduce`, `any`, `all`, `count`, `min`, `max`, `min_by_key`, `max_by_key`, `find`, `find_map`, `position`, `last` and `for_each`, with `map`, `filter`, `take_while`, `skip_while` and `map_while` before them; write others as a `for` loop",
     )
 }
 
 pub(crate) fn consumer_form(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` in this form is not part of the kernel language")).help(
-        "write `.sum::<f32>()` and `.product::<f32>()` with the type, `.fold(start, |total, x| ..)`, closures written in place, and `.filter(|x| ..)` after `.copied()`; `position` cannot follow `map`",
+        "write `.sum::<f32>()` and `.product::<f32>()` with the type, `.fold(start, |total, x| ..)`, closures written in place, and `.filter(|x| ..)` after `.copied()`",
     )
 }
 

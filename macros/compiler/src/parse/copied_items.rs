@@ -14,7 +14,7 @@ pub(super) fn over_copies(call: &ExprMethodCall) -> Option<ExprMethodCall> {
     let mut call = ExprMethodCall { receiver: Box::new(receiver), ..call.clone() };
     match call.method.to_string().as_str() {
         "sum" | "product" | "count" => {}
-        "any" | "all" | "for_each" | "fold" => take_copy(call.args.last_mut()?, items)?,
+        "any" | "all" | "for_each" | "fold" | "find_map" | "position" => take_copy(call.args.last_mut()?, items)?,
         _ if items == Items::Mapped => {}
         _ => return None,
     }

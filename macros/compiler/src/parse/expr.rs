@@ -357,6 +357,7 @@ impl Parser<'_> {
             syn::Expr::Let(binding) => {
                 let scrutinee = self.scrutinee(&binding.expr);
                 let pattern = self.pattern(&binding.pat, scrutinee.result_kind);
+                self.note_arrays(&pattern, &scrutinee);
                 Condition::Let { pattern, scrutinee }
             }
             syn::Expr::Binary(both) if matches!(both.op, BinOp::And(_)) && binds(condition) => {

@@ -1,5 +1,5 @@
-//! Iterators that are consumed to one value: `values.iter().sum::<f32>()`, `fold`, `any`, `all`, `position`,
-//! `for_each`, `min_by_key`, each also after adaptors with closures. They become loops, into which the closures' bodies are inlined.
+//! Iterators that are consumed to one value: `values.iter().sum::<f32>()`, `fold`, `reduce`, `any`, `all`, `find`, `position`,
+//! `last`, `for_each`, `min_by_key`, each also after adaptors with closures. They become loops, into which the closures' bodies are inlined.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -9,19 +9,35 @@ use super::Parser;
 use super::copied_items;
 use super::desugared_methods::test_of;
 use super::item_names::Names;
-use super::iter_steps::{ADAPTORS, Adaptor, Steps, adaptors, leaving};
-use super::operand_order::OperandOrder;
+use super::iter_steps::{ADAPTORS, Adaptor, Steps, adaptors, leaving, untyped};
+use super::operand_order::{OperandOrder, whole};
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::Expr;
 use crate::span::SpanRange;
 
-const CONSUMERS: [&str; 12] =
-    ["sum", "product", "fold", "any", "all", "count", "min", "max", "min_by_key", "max_by_key", "position", "for_each"];
+const CONSUMERS: [&str; 16] = [
+    "sum",
+    "product",
+    "fold",
+    "reduce",
+    "any",
+    "all",
+    "count",
+    "min",
+    "max",
+    "min_by_key",
+    "max_by_key",
+    "find",
+    "find_map",
+    "position",
+    "last",
+    "for_each",
+];
 /// Methods that only iterators have, and that are not supported.
-const UNSUPPORTED_CONSUMERS: [&str; 7] = ["collect", "last", "max_by", "min_by", "reduce", "find", "nth"];
+const UNSUPPORTED_CONSUMERS: [&str; 4] = ["collect", "max_by", "min_by", "nth"];
 /// Consumers that give an item itself.
-const ITEM_CONSUMERS: [&str; 4] = ["min", "max", "min_by_key", "max_by_key"];
+const ITEM_CONSUMERS: [&str; 7] = ["min", "max", "min_by_key", "max_by_key", "find", "last", "reduce"];
 
 impl Parser<'_> {
     /// Parses the consumption of an iterator, if the call is one.
@@ -34,11 +50,15 @@ impl Parser<'_> {
             let known = UNSUPPORTED_CONSUMERS.contains(&name.as_str()) || is_sequence(&call.receiver);
             return known.then(|| self.error(messages::no_consumer(SpanRange::of(&call.method), &name)));
         }
-        let (source, adaptors) = adaptors(&call.receiver);
+        let (source, mut adaptors) = adaptors(&call.receiver);
         for function in call.args.last().map(strip).into_iter().chain(adaptors.iter().map(|adaptor| adaptor.function)) {
             if let Some(body) = leaving(function) {
                 return Some(self.error(messages::unsupported_syntax(body, "a jump out of this closure is")));
             }
+        }
+        // What it finds is the first item that a filter keeps.
+        if let ("find", Some(function), 1) = (name.as_str(), call.args.first().map(strip), call.args.len()) {
+            adaptors.push(Adaptor::filter(function));
         }
         if let Some(tokens) = written(call, &name, source, &adaptors, true) {
             return Some(self.consumed_by(tokens, &name, span));
@@ -112,9 +132,8 @@ fn written(
         ("sum" | "product" | "min" | "max", []) => steps.require_value()?,
         ("count", []) => steps.ignore(),
         ("fold", [_, function]) => steps.apply(function, Some(&total))?,
-        ("any" | "all" | "for_each", [function]) => steps.apply(function, None)?,
-        ("min_by_key" | "max_by_key", [_]) => steps.require_value()?,
-        ("position", [function]) if adaptors.is_empty() => steps.apply(function, None)?,
+        ("any" | "all" | "for_each" | "find_map" | "position", [function]) => steps.apply(function, None)?,
+        ("min_by_key" | "max_by_key" | "find" | "reduce", [_]) | ("last", []) => steps.require_value()?,
         _ => return None,
     }
     let over = |last: &dyn Fn(&TokenStream) -> TokenStream| steps.repeat(&source.to_token_stream(), last, at);
@@ -182,19 +201,57 @@ fn written(
             let repeat = over(&|value| quote!(if !#value { #found = false; break; }));
             quote_spanned!(at=> { let mut #found = true; #repeat #found })
         }
-        ("position", _) => {
+        ("find", _) => {
+            let repeat = over(&|value| quote!(#found = Some(#value); break;));
+            quote_spanned!(at=> { let mut #found = None; #repeat #found })
+        }
+        ("find_map", _) => {
+            let repeat = over(&|value| quote!(#found = #value; if #found.is_some() { break; }));
+            quote_spanned!(at=> { let mut #found = None; #repeat #found })
+        }
+        ("last", _) => {
+            let repeat = over(&|value| quote!(#found = Some(#value);));
+            quote_spanned!(at=> { let mut #found = None; #repeat #found })
+        }
+        ("reduce", [function]) => {
+            let both = of_two(function, &total, &item)?;
+            let repeat = over(
+                &|value| quote_spanned!(at=> #found = Some(match #found { Some(#total) => #both, None => #value });),
+            );
+            quote_spanned!(at=> { let mut #found = None; #repeat #found })
+        }
+        ("position", _) if adaptors.is_empty() => {
             let (pat, value) = steps.first_map()?;
+            let source = if let syn::Expr::Range(_) = source { quote!((#source)) } else { quote!(#source) };
             quote_spanned!(at=> {
                 let mut #found = None;
                 for (#index, #pat) in #source.enumerate() { if #value { #found = Some(#index); break; } }
                 #found
             })
         }
+        // The items that adaptors let through are counted.
+        ("position", _) => {
+            let repeat = over(&|value| quote!(if #value { #found = Some(#index); break; } #index += 1;));
+            quote_spanned!(at=> { let mut #found = None; let mut #index = 0usize; #repeat #found })
+        }
         _ => {
             let repeat = over(&|value| quote!(#value;));
             quote_spanned!(at=> { #repeat })
         }
     })
+}
+
+/// Applies a closure or a function of two values.
+fn of_two(function: &syn::Expr, first: &Ident, second: &Ident) -> Option<TokenStream> {
+    match function {
+        syn::Expr::Path(path) => Some(quote!(#path(#first, #second))),
+        syn::Expr::Closure(closure) => {
+            let [one, other] = closure.inputs.iter().map(untyped).collect::<Vec<_>>()[..] else { return None };
+            let body = whole(&closure.body);
+            Some(quote!({ let #one = #first; let #other = #second; #body }))
+        }
+        _ => None,
+    }
 }
 
 /// Whether the items are references, as far as syntax shows.

@@ -386,6 +386,7 @@ impl Parser<'_> {
         };
         let name = prologue.name("items");
         let local = self.declare(&name, None, init.result_kind, None);
+        self.function.locals[local.0].is_array = self.is_array(&init);
         prologue.statements.push(Stmt { kind: StmtKind::Let { local, ty: None, init: Some(init) }, span });
         Some((name.to_token_stream(), by))
     }

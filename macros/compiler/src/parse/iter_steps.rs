@@ -21,6 +21,13 @@ pub(super) struct Adaptor<'e> {
     name: String,
 }
 
+impl<'e> Adaptor<'e> {
+    /// `.filter(function)`.
+    pub(super) fn filter(function: &'e syn::Expr) -> Adaptor<'e> {
+        Adaptor { keeps: true, function, name: "filter".into() }
+    }
+}
+
 /// Returns the iterator's source and its adaptors, the first one first.
 pub(super) fn adaptors(expr: &syn::Expr) -> (&syn::Expr, Vec<Adaptor<'_>>) {
     let expr = strip(expr);
@@ -127,7 +134,7 @@ impl Steps {
                     self.names.replace(input, false, &mut body)?;
                     Step::Value(quote!({ #before #body }))
                 } else {
-                    let pat = if let Pat::Type(typed) = input { &*typed.pat } else { input };
+                    let pat = untyped(input);
                     Step::Map { pat: quote!(#pat), value: quote!({ #before #body }) }
                 }
             }
@@ -218,6 +225,11 @@ impl Steps {
             }
         }
     }
+}
+
+/// A closure's parameter without its type.
+pub(super) fn untyped(input: &Pat) -> &Pat {
+    if let Pat::Type(typed) = input { &typed.pat } else { input }
 }
 
 /// Returns the body of a closure that has a jump, which would have another target once it is inlined.

@@ -44,6 +44,7 @@ mod referenced_fields;
 pub(crate) mod refused_method;
 pub(crate) mod same_file;
 mod scalar_functions;
+mod shown_arrays;
 mod signature;
 mod slice;
 mod stand_ins;

@@ -264,6 +264,7 @@ impl Parser<'_> {
                     pat => (pat, None),
                 };
                 let pattern = parser.pattern(pat, scrutinee.result_kind);
+                parser.note_arrays(&pattern, &scrutinee);
                 let guard = guard.map(|guard| parser.condition(guard));
                 let is_tried = match guard {
                     None => true,

@@ -141,6 +141,7 @@ impl Parser<'_> {
             }
         });
         let pattern = self.pattern(pat, value.result_kind);
+        self.note_arrays(&pattern, &value);
         Some(StmtKind::LetPattern { pattern, ty, init: value, otherwise })
     }
 
@@ -197,21 +198,6 @@ impl Parser<'_> {
         if let (ExprKind::Call { .. }, Kind::Value) = (&init.kind, init.result_kind) {
             self.results.insert(next);
             self.known.get(next.0).copied().into_iter().for_each(|kind| self.expect_token(init, kind));
-        }
-    }
-
-    /// Whether syntax shows that a value is an array, or a reference to one.
-    fn is_array(&self, value: &Expr) -> bool {
-        match &value.kind {
-            ExprKind::Array { .. } | ExprKind::Repeat { .. } => true,
-            ExprKind::Borrow { target, .. } => {
-                matches!(target.kind, ExprKind::Local(local) if self.function.local(local).is_array)
-            }
-            // A row of shared memory.
-            ExprKind::Index { base, .. } => {
-                matches!(base.kind, ExprKind::Local(local) if self.function.local(local).rows.is_some())
-            }
-            _ => false,
         }
     }
 

@@ -98,6 +98,29 @@ twins! {
         let a = [x, y, 3, -4, x * y, y - x, 7];
         (0..a.len()).max_by_key(|&k| a[k] / 4).unwrap() as i32
     }
+    fn found_items(x: i32, y: i32) -> i32 {
+        let a = [x, y, 3, -4, x * y, y - x, 7];
+        let n = (x + 6) as usize;
+        let of_range = (1..8).position(|k| k * k > y).unwrap_or(20) + 10 * (2..n).position(|k: usize| k % 5 == 4).unwrap_or(n);
+        let counted = a.iter().filter(|v| **v > 2).position(|v| *v == 7).unwrap_or(30) + 10 * a.iter().map(|v| v + 1).position(|v| v == 8).unwrap_or(40);
+        let ended = a.iter().copied().take_while(|v| *v != -4).skip_while(|v| *v < y).position(|v| v == 3).unwrap_or(50);
+        let first = a.iter().copied().find(|v| *v > x).unwrap_or(-60) + 3 * a.iter().map(|v| v * 2).find(|&v| v < y).unwrap_or(70);
+        let kept = (0..n).filter(|k| k % 3 == 1).find(|k| k % 2 == 0).map_or(-1, |k| k as i32);
+        let pair = a.iter().copied().enumerate().find(|(k, v)| *k as i32 > *v).map_or(9, |(k, v)| 5 * k as i32 + v);
+        let halved = a.iter().find_map(|v| even(*v - 1)).unwrap_or(80) + 3 * (0..n).find_map(|k| if k > 4 { Some(k * k) } else { None }).unwrap_or(2) as i32;
+        let last = a.iter().copied().filter(|v| *v < y).last().unwrap_or(-90) + 3 * (0..n).last().unwrap_or(7) as i32;
+        let reduced = a.iter().copied().reduce(joined).unwrap_or(1) + 3 * a.iter().copied().filter(|v| *v > 40).reduce(|p, q| p - q).unwrap_or(100);
+        let mut asked = 0;
+        let late = a.iter().position(|v| { asked += 1; *v == 3 }).unwrap_or(8) as i32 + a.iter().copied().find(|v| { asked += 10; *v == -4 }).unwrap_or(5);
+        (of_range + counted + ended) as i32 + 3 * first + 5 * kept + 7 * pair + 11 * halved + 13 * last + 17 * (reduced % 1009) + 19 * asked + 23 * late
+    }
+    fn arrays_in_options(x: i32, y: i32) -> i32 {
+        let Some(words) = Some([x, 2]) else { return y };
+        let next = words.map(|w| w + y);
+        let held: Option<([i32; 2], i32)> = if x > y { Some((next, y)) } else { None };
+        let more = match held { Some((pair, k)) => pair.map(|w| w * k), None => [5; 2] };
+        more[0] + 3 * more[1]
+    }
     fn points_of_partition(x: i32, y: i32) -> i32 {
         let a = [-3, 0, 0, 1, 4, 4, 4, 9];
         let none: [i32; 1] = [y];

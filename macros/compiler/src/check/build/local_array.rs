@@ -85,16 +85,7 @@ impl<'f> Builder<'f> {
 
     /// The number of elements of a local array, or of what refers to one, if its declaration shows it.
     pub(super) fn length_of_local(&self, array: &Expr) -> Option<u64> {
-        let behind = if let ExprKind::Borrow { target, .. } | ExprKind::Deref(target) = &array.kind {
-            Some(target)
-        } else {
-            None
-        };
-        let array = behind.map_or(array, |target| target);
-        let ExprKind::Local(mut local) = array.kind else { return None };
-        while let Some(target) = self.referents.get(&local) {
-            local = *target;
-        }
+        let local = self.local_behind(array)?;
         let mut length = None;
         block_nodes(&self.function.body, &mut |node| {
             if let Node::Statement(Stmt { kind: StmtKind::Let { local: declared, init: Some(init), .. }, .. }) = node
@@ -110,6 +101,22 @@ impl<'f> Builder<'f> {
             }
         });
         length
+    }
+
+    /// Whether syntax shows that an expression is a local array, or a reference to one: its type has the length.
+    pub(super) fn is_local_array(&self, array: &Expr) -> bool {
+        self.local_behind(array).is_some_and(|local| self.function.local(local).is_array)
+    }
+
+    /// The local that an expression is, or a reference to.
+    fn local_behind(&self, array: &Expr) -> Option<LocalId> {
+        let array =
+            if let ExprKind::Borrow { target, .. } | ExprKind::Deref(target) = &array.kind { target } else { array };
+        let ExprKind::Local(mut local) = array.kind else { return None };
+        while let Some(target) = self.referents.get(&local) {
+            local = *target;
+        }
+        Some(local)
     }
 
     /// The local array that an expression is, and the number of its elements, if these are variables.

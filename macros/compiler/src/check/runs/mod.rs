@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bit_set::BlockSet;
 use super::cfg::{
-    BlockId, Cfg, CountedLoop, End, Extent, MemoryStep, NodeId, Region, Root, Select, Shared, Step, StepKind, ValueStep,
+    BlockId, Cfg, End, Extent, MemoryStep, NodeId, Region, Root, Select, Shared, Step, StepKind, ValueStep,
 };
 use super::uniform::control::Control;
 use crate::model::expr::BinaryOp;
@@ -179,6 +179,7 @@ impl<'a, 'f> Runs<'a, 'f> {
             names: BTreeMap::new(),
             tokens: Tokens::default(),
             iterations: vec![0; self.cfg.blocks.len()].into(),
+            left_before: vec![0; self.cfg.blocks.len()].into(),
             stays: BTreeMap::new(),
         };
         let (mut block, all, sees_values) = (self.cfg.entry, *left, observer.sees_values());
@@ -210,8 +211,9 @@ impl<'a, 'f> Runs<'a, 'f> {
                     observer.step(&thread, (block, planned.number), &steps[planned.number]);
                 }
             }
-            let is_long = observer.shortens() && *left < all / 2 && thread.is_in_long_loop(block);
+            let is_long = observer.shortens() && thread.is_in_long_loop(block, all, *left);
             let next = if is_long { thread.pass_over(block, observer) } else { thread.next(block, observer)? };
+            thread.enter_loops(block, *left);
             match next {
                 Next::Goes(next) => block = next,
                 Next::Ends => return Ok(true),
@@ -273,6 +275,8 @@ pub(super) struct Thread<'r, 'a, 'f> {
     tokens: Tokens,
     /// The number of iterations that each loop over a range has begun, by its head: one for each block of the graph.
     iterations: Box<[u64]>,
+    /// The number of steps that were left before each such loop, by its head.
+    left_before: Box<[usize]>,
     /// How often the thread has stayed in a loop at a way out that the text does not decide.
     stays: BTreeMap<BlockId, u32>,
 }
@@ -489,11 +493,5 @@ impl Thread<'_, '_, '_> {
             holds.is_some_and(|holds| holds.value == 0)
         });
         if fails { Err(Fails) } else { Ok(()) }
-    }
-
-    fn trips(&self, counted: &CountedLoop) -> Option<u64> {
-        let (start, end) = (self.known(counted.start)?.value, self.known(counted.end)?.value);
-        let length = u64::try_from(end.saturating_add(counted.inclusive.into()).saturating_sub(start)).unwrap_or(0);
-        Some(length.div_ceil(Some(self.stride(counted)?.0.unsigned_abs()).filter(|by| *by > 0)?))
     }
 }

@@ -156,6 +156,13 @@ impl Thread<'_, '_, '_> {
         }
     }
 
+    /// The number of iterations of a loop over a range, if it is known.
+    pub(super) fn trips(&self, counted: &CountedLoop) -> Option<u64> {
+        let (start, end) = (self.known(counted.start)?.value, self.known(counted.end)?.value);
+        let length = u64::try_from(end.saturating_add(counted.inclusive.into()).saturating_sub(start)).unwrap_or(0);
+        Some(length.div_ceil(Some(self.stride(counted)?.0.unsigned_abs()).filter(|by| *by > 0)?))
+    }
+
     /// The difference between consecutive numbers of a loop, and whether it depends on what the host passes.
     pub(super) fn stride(&self, counted: &CountedLoop) -> Option<(i64, bool)> {
         let of_value = || {
