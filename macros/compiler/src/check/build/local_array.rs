@@ -85,22 +85,38 @@ impl<'f> Builder<'f> {
 
     /// The number of elements of a local array, or of what refers to one, if its declaration shows it.
     pub(super) fn length_of_local(&self, array: &Expr) -> Option<u64> {
+        let init = self.init_of_local(array)?;
+        if let ExprKind::Array { elements, .. } = &init.kind {
+            u64::try_from(elements.len()).ok()
+        } else if let ExprKind::Repeat { length, .. } = &init.kind {
+            length.to_string().trim_end_matches("usize").parse().ok()
+        } else {
+            None
+        }
+    }
+
+    /// The node of the length of an array that the declaration does not show: one constant, whatever the elements are.
+    pub(super) fn hidden_length(&mut self, array: &Expr, at: SpanRange) -> Value {
+        let is_named = self.init_of_local(array).is_some_and(|init| matches!(init.kind, ExprKind::Repeat { .. }));
+        let length = self.nothing(at);
+        if is_named {
+            self.named_lengths.push(length.node);
+        }
+        length
+    }
+
+    /// The value with which a local, or what an expression refers to, is declared.
+    fn init_of_local(&self, array: &Expr) -> Option<&'f Expr> {
         let local = self.local_behind(array)?;
-        let mut length = None;
+        let mut found = None;
         block_nodes(&self.function.body, &mut |node| {
             if let Node::Statement(Stmt { kind: StmtKind::Let { local: declared, init: Some(init), .. }, .. }) = node
                 && *declared == local
             {
-                length = if let ExprKind::Array { elements, .. } = &init.kind {
-                    u64::try_from(elements.len()).ok()
-                } else if let ExprKind::Repeat { length, .. } = &init.kind {
-                    length.to_string().trim_end_matches("usize").parse().ok()
-                } else {
-                    None
-                };
+                found = Some(init);
             }
         });
-        length
+        found
     }
 
     /// Whether syntax shows that an expression is a local array, or a reference to one: its type has the length.

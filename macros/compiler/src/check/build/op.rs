@@ -243,9 +243,10 @@ impl<'f> Builder<'f> {
                 {
                     return Value::of(self.node(Source::Integer(length), Vec::new(), at));
                 }
-                // That of any other array is one constant, whatever its elements are.
-                if op == Op::Length && operands.first().is_some_and(|array| self.is_local_array(array)) {
-                    return self.nothing(at);
+                if op == Op::Length
+                    && let Some(array) = operands.first().filter(|array| self.is_local_array(array))
+                {
+                    return self.hidden_length(array, at);
                 }
                 if op == Op::Length
                     && let Some(length) = self.length_of_chunk(region.as_ref(), at)

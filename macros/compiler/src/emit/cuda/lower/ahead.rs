@@ -154,9 +154,12 @@ fn is_carried(nest: &Nest<'_>, local: LocalId) -> bool {
 /// Returns the number of stages that take turns in a loop in which threads meet: of `k % 2`, of its variable `k`.
 fn stages(function: &Function, nest: &Nest<'_>) -> Option<Ahead> {
     let variable = nest.variable?;
-    let (mut meets, mut stages, mut named) = (false, None, None);
+    let (mut meets, mut multiplies, mut stages, mut named) = (false, false, None, None);
     walk(nest.whole, &mut |expr| match &expr.kind {
-        ExprKind::Op { op, .. } => meets |= is_collective(*op),
+        ExprKind::Op { op, .. } => {
+            meets |= is_collective(*op);
+            multiplies |= matches!(op, Op::MmaAsync { .. });
+        }
         ExprKind::Binary { op: BinaryOp::Rem, left, right, .. } if local_of(left) == Some(variable) => {
             stages = stages.max(right.integer());
             named = named.take().or_else(|| number(function, right));
@@ -167,7 +170,8 @@ fn stages(function: &Function, nest: &Nest<'_>) -> Option<Ahead> {
     match stages {
         _ if !meets => None,
         Some(stages) => (least..=most).contains(&stages).then_some(Ahead::Rounds(stages)),
-        None => named.map(Ahead::Stages),
+        // Several iterations with products in flight would take registers from them.
+        None => named.filter(|_| !multiplies).map(Ahead::Stages),
     }
 }
 
