@@ -149,7 +149,7 @@ fn within(queries: &[[f32; 4]], nodes: &[Node], counts: &mut [u32], radius: f32)
     counts[i] = count;
 }
 
-/// What the next bits of a prefix code mean.
+/// An entry of a decoding table: the symbol of a prefix code, and the code's number of bits.
 #[repr(C)]
 #[derive(Clone, Copy, DeviceCopy, Default)]
 struct Code {

@@ -8,7 +8,7 @@ use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::{ParamType, TypeShape};
 
-/// What the text shows of a value.
+/// A value as the source shows it: by its expression, or by its type alone.
 #[derive(Clone, Copy)]
 enum Shown<'a> {
     Value(&'a Expr),

@@ -14,9 +14,9 @@ use crate::check::cfg::{
 /// The values of the reads.
 #[derive(Debug, Default)]
 pub(super) struct Overwritten {
-    /// Those that another warp may overwrite while a thread reads.
+    /// The values that another warp may overwrite while a thread reads them.
     by_block: BTreeSet<NodeId>,
-    /// Those that a lane of the warp may overwrite, too.
+    /// The values that a lane of the same warp may overwrite while a thread reads them.
     by_warp: BTreeSet<NodeId>,
 }
 
@@ -48,33 +48,14 @@ impl Overwritten {
 /// The plain read of the block's own memory that a step makes, with its value, which the next step gives.
 fn read<'a>(cfg: &'a Cfg<'_>, step: &Step, next: &Step) -> Option<(&'a Access, NodeId)> {
     let read = access(cfg, step).filter(|access| access.kind == AccessKind::Read)?;
-    match next.kind {
-        StepKind::Value(ValueStep::Evaluate(value)) if matches!(cfg.nodes[value.0].source, Source::Load(root @ Root::Shared(_)) if root == read.region.root) => {
-            Some((read, value))
-        }
-        StepKind::Value(_)
-        | StepKind::Memory(_)
-        | StepKind::Group(_)
-        | StepKind::BarrierCall(_)
-        | StepKind::Copy(_)
-        | StepKind::Call(_)
-        | StepKind::Token(_) => None,
-    }
+    let StepKind::Value(ValueStep::Evaluate(value)) = next.kind else { return None };
+    let Source::Load(root @ Root::Shared(_)) = cfg.nodes[value.0].source else { return None };
+    (root == read.region.root).then_some((read, value))
 }
 
 fn access<'a>(cfg: &'a Cfg<'_>, step: &Step) -> Option<&'a Access> {
-    match step.kind {
-        StepKind::Memory(MemoryStep::Access(id)) => {
-            Some(&cfg.accesses[id.0]).filter(|access| access.given_to.is_none())
-        }
-        StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
-        | StepKind::Value(_)
-        | StepKind::Group(_)
-        | StepKind::BarrierCall(_)
-        | StepKind::Copy(_)
-        | StepKind::Call(_)
-        | StepKind::Token(_) => None,
-    }
+    let StepKind::Memory(MemoryStep::Access(id)) = step.kind else { return None };
+    Some(&cfg.accesses[id.0]).filter(|access| access.given_to.is_none())
 }
 
 /// Whether an access changes what the read reads.

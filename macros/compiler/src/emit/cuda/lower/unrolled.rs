@@ -10,7 +10,7 @@ use crate::model::{LocalId, LoopId, Unroll};
 /// The variables of the loops around that are unrolled, which are constants.
 #[derive(Default)]
 pub(super) struct Unrolled {
-    /// Those of loops over ranges, which have been found small enough with the loops inside, or will be where a number lies in an interval.
+    /// The variables of unrolled loops over ranges, with the condition under which the runtime unrolls a loop if the text does not decide it.
     counted: BTreeMap<LocalId, Option<Within>>,
     /// Those of `while` loops that scale them.
     scaled: BTreeSet<LocalId>,
