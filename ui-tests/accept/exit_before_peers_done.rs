@@ -113,6 +113,64 @@ fn the_own_rank(input: &[u32], out: &mut [u32]) {
     out[this_grid().thread_rank()] = cluster.map_shared_rank(&tile, rank)[63 - i];
 }
 
+/// Blocks tell block 0 that they are done with its memory, and leave. It waits for all of them.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn they_tell_and_leave(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let slots = shared_array::<[u32; 64], 4>();
+    let arrived = shared_cluster_barrier();
+    arrived.init_collective(&cluster, 3 * 64);
+    let (rank, i) = (cluster.block_rank(), this_thread_block().thread_rank());
+    let own = input[this_grid().thread_rank()];
+    if rank != 0 {
+        cluster.map_shared_rank(&slots, 0)[rank][i] = own;
+        cluster.map_shared_rank(&arrived, 0).arrive();
+        return;
+    }
+    arrived.wait_parity(false);
+    out[i] = own + slots[1][i] + slots[2][i] + slots[3][i];
+}
+
+/// One thread of each block tells it, after a barrier of its block.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn one_tells_for_its_block(input: &[u32], out: &mut [u32], n: u32) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let slots = shared_array::<[u32; 256], 4>();
+    let arrived = shared_cluster_barrier();
+    arrived.init_collective(&cluster, 3);
+    let (rank, i) = (cluster.block_rank(), block.thread_rank());
+    if rank != 0 {
+        let there = cluster.map_shared_rank(&slots, 0);
+        for k in (i..n).step_by(64) {
+            there[rank][k] = input[rank * n + k];
+        }
+        block.sync();
+        if i == 0 {
+            cluster.map_shared_rank(&arrived, 0).arrive();
+        }
+        return;
+    }
+    arrived.wait_parity(false);
+    for k in (i..n).step_by(64) {
+        out[k] = slots[1][k] + slots[2][k] + slots[3][k];
+    }
+}
+
+/// A block that has only told that it is done with global memory.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn one_counts_the_others(data: &mut [u32]) {
+    let cluster = this_cluster();
+    let done = shared_cluster_barrier();
+    done.init_collective(&cluster, 32);
+    if cluster.block_rank() == 1 {
+        cluster.map_shared_rank(&done, 0).arrive();
+        return;
+    }
+    done.wait_parity(false);
+    data[this_thread_block().thread_rank()] = 1;
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<a_last_barrier>,
     phalanx::Program::of::<an_arrival_is_enough>,
@@ -121,4 +179,7 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<a_break_behind_the_barrier>,
     phalanx::Program::of::<writes>,
     phalanx::Program::of::<the_own_rank>,
+    phalanx::Program::of::<they_tell_and_leave>,
+    phalanx::Program::of::<one_tells_for_its_block>,
+    phalanx::Program::of::<one_counts_the_others>,
 ];

@@ -111,3 +111,23 @@ fn other_bytes(input: &[u32], out: &mut [u32]) {
     ready.wait_parity(false);
     out[this_grid().thread_rank()] = inbox[i];
 }
+
+/// Blocks tell block 0 that they are done with its memory, which only some of its threads wait for.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn they_tell_and_leave(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let slots = shared_array::<[u32; 64], 4>();
+    let arrived = shared_cluster_barrier();
+    arrived.init_collective(&cluster, 3 * 64);
+    let (rank, i) = (cluster.block_rank(), this_thread_block().thread_rank());
+    let own = input[this_grid().thread_rank()];
+    if rank != 0 {
+        cluster.map_shared_rank(&slots, 0)[rank][i] = own;
+        cluster.map_shared_rank(&arrived, 0).arrive();
+        return;
+    }
+    if i < 32 {
+        arrived.wait_parity(false);
+        out[i] = own + slots[1][i] + slots[2][i] + slots[3][i];
+    }
+}

@@ -74,3 +74,19 @@ fn on_one_way(input: &[u32], out: &mut [u32], n: u32) {
 }
 
 fn main() {}
+
+/// The blocks write to the memory of block 0, and each reads its own.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn written_in_another_block(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let sums = shared_array::<[u32; 32], 2>();
+    let arrived = shared_cluster_barrier();
+    arrived.init_collective(&cluster, cluster.num_threads());
+    let (rank, i) = (cluster.block_rank(), this_thread_block().thread_rank());
+    cluster.map_shared_rank(&sums, 0)[rank][i] = input[i];
+    cluster.map_shared_rank(&arrived, 0).arrive();
+    if rank == 0 {
+        arrived.wait_parity(false);
+    }
+    out[cluster.thread_rank()] = sums[0][i] + sums[1][i];
+}

@@ -241,3 +241,20 @@ fn sent_by_two_blocks(input: &[u32], out: &mut [u32]) {
         out[i] = inbox[i % 32];
     }
 }
+
+/// Two of the blocks that tell block 0 write to the same row of its memory.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn told_by_two_blocks(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let slots = shared_array::<[u32; 64], 2>();
+    let arrived = shared_cluster_barrier();
+    arrived.init_collective(&cluster, 3 * 64);
+    let (rank, i) = (cluster.block_rank(), this_thread_block().thread_rank());
+    if rank != 0 {
+        cluster.map_shared_rank(&slots, 0)[rank / 2][i] = input[this_grid().thread_rank()];
+        cluster.map_shared_rank(&arrived, 0).arrive();
+        return;
+    }
+    arrived.wait_parity(false);
+    out[i] = slots[0][i] + slots[1][i];
+}

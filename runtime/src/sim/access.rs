@@ -38,7 +38,11 @@ impl Context<'_> {
         match access.op {
             MemoryOp::Write(_) => self.cluster.note_effect(),
             MemoryOp::Read => self.thread.last_read.set(Some((access.site, access.memory, access.start, access.len))),
-            MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic | MemoryOp::AtomicStore => {}
+            MemoryOp::AtomicLoad
+            | MemoryOp::StaleLoad
+            | MemoryOp::Atomic
+            | MemoryOp::AtomicStore
+            | MemoryOp::Arrival => {}
         }
         self.check_previous(access);
         let address = self.address(access);
@@ -55,7 +59,7 @@ impl Context<'_> {
             MemoryOp::Write(new) => (ConflictKind::Write, new),
             // A copy that combines elements does so by relaxed atomics (PTX ISA, cp.reduce.async.bulk.tensor).
             MemoryOp::Atomic => (ConflictKind::AtomicWrite(Scope::Device), &[][..]),
-            MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::AtomicStore => {
+            MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::AtomicStore | MemoryOp::Arrival => {
                 (ConflictKind::Read, &[][..])
             }
         };
@@ -254,7 +258,7 @@ impl Context<'_> {
         }
         let shared = &self.cluster.shared;
         match op {
-            MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic => {
+            MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic | MemoryOp::Arrival => {
                 if let Some(byte) = shared.first_unwritten(id, start, len) {
                     let copy = self.cluster.copy_to(id, byte).map(location);
                     let element = self.cluster.elements(MemoryId::Shared(id), &(byte..byte + 1)).map(|of| of.start);

@@ -47,6 +47,8 @@ pub(crate) enum MemoryOp<'v> {
     Atomic,
     /// An atomic store.
     AtomicStore,
+    /// An arrival at a phase barrier: an atomic read-modify-write, which is over when its phase ends.
+    Arrival,
 }
 
 /// An access to the bytes `start..start + len`, which lie inside the memory.

@@ -3,9 +3,9 @@
 
 use super::context::Context;
 use super::memory::{Access, MemoryId, MemoryOp};
-use super::race::{Actor, Clock, Layout};
+use super::race::{Actor, Clock, ForeignAccess, Layout};
 use super::site::Site;
-use super::state::Cluster;
+use super::state::{ArrivalPhase, BarrierId, BarrierKey, BarrierState, Cluster};
 use crate::report::failure::Cause;
 
 impl Context<'_> {
@@ -32,12 +32,23 @@ impl Context<'_> {
     /// Records an access to shared memory by an actor whose running does not keep the owning block alive.
     #[inline]
     pub(super) fn note_foreign_access(&self, layout: &Layout, actor: &Actor, access: Access<'_>) {
+        // The barrier itself shows when an arrival is over.
         if let MemoryId::Shared(memory) = access.memory
+            && access.op != MemoryOp::Arrival
             && (actor.id.is_copy() || actor.id.block() != memory.rank)
         {
             let mut accesses = self.cluster.blocks[memory.rank as usize].foreign_accesses.borrow_mut();
             let is_read = matches!(access.op, MemoryOp::Read);
             accesses.note(layout, actor, is_read, access.site);
+        }
+    }
+
+    /// Records an arrival at a phase barrier of another block.
+    pub(super) fn note_foreign_arrival(&self, barrier: BarrierId, arrival: ArrivalPhase, access: ForeignAccess) {
+        let owner = barrier.memory.rank;
+        if self.cluster.launch.races.is_some() && owner != self.thread.block_rank {
+            let mut arrivals = self.cluster.blocks[owner as usize].foreign_arrivals.borrow_mut();
+            arrivals.insert((barrier.key(), self.thread.rank), (arrival, access));
         }
     }
 }
@@ -48,13 +59,21 @@ impl Cluster<'_> {
     pub(super) fn check_foreign_accesses(&self, rank: u32) {
         let block = &self.blocks[rank as usize];
         let Some(detector) = &self.launch.races else { return };
-        if block.exited.get() < self.launch.block_threads || block.foreign_accesses.borrow().is_empty() {
+        let (accesses, arrivals) = (block.foreign_accesses.borrow(), block.foreign_arrivals.borrow());
+        if block.exited.get() < self.launch.block_threads || accesses.is_empty() && arrivals.is_empty() {
             return;
         }
         let mut known = Clock::default();
         let threads = self.threads.chunks(self.launch.block_threads as usize).nth(rank as usize);
         threads.into_iter().flatten().for_each(|thread| thread.actor.join_into(&mut known));
-        let Some(access) = block.foreign_accesses.borrow().unordered(&detector.layout, &known) else { return };
+        let arrival = || {
+            let open = |(key, arrival): (&(BarrierKey, usize), &(ArrivalPhase, ForeignAccess))| {
+                let (phase, access) = *arrival;
+                (!self.has_observed(key.0, phase) && !access.is_ordered(&detector.layout, &known)).then_some(access)
+            };
+            arrivals.iter().find_map(open)
+        };
+        let Some(access) = accesses.unordered(&detector.layout, &known).or_else(arrival) else { return };
         let cause = match access.id.is_copy() {
             false => Cause::PeerMayHaveExited { rank },
             true => Cause::Protocol(format!(
@@ -65,5 +84,14 @@ impl Cluster<'_> {
         let thread = &self.threads[(issuer.block() * self.launch.block_threads + issuer.thread()) as usize];
         let failure = self.failure(thread, cause, Some(access.site));
         self.failure.borrow_mut().get_or_insert(failure);
+    }
+
+    /// Whether a thread of a barrier's block has observed the end of the phase of an arrival. A barrier that has been invalidated since
+    /// is in nobody's use.
+    fn has_observed(&self, barrier: BarrierKey, arrival: ArrivalPhase) -> bool {
+        match self.phase_barriers.states.borrow().get(&barrier) {
+            Some(BarrierState::Live(live)) => live.number != arrival.barrier || live.observed > arrival.phase,
+            Some(BarrierState::Invalid(_)) | None => true,
+        }
     }
 }

@@ -13,7 +13,7 @@ use phalanx_contract::fence::Fence;
 use super::context::Context;
 use super::cost;
 use super::memory::{Access, MemoryId, MemoryOp};
-use super::race::{AtomicEffect, Clock, Participants, PhaseRelease, Synchronization};
+use super::race::{AtomicEffect, Clock, ForeignAccess, Participants, PhaseRelease, Synchronization};
 use super::state::{ArrivalPhase, BarrierCall, BarrierId, BarrierState, Cluster, LiveBarrier, PhaseBarriers, Status};
 use crate::report::failure::Cause;
 use crate::report::timeline::EventKind;
@@ -78,6 +78,7 @@ impl Context<'_> {
             pending: count,
             tx_count: 0,
             phase: 0,
+            observed: 0,
             last_arrival: 0,
             last_end: 0,
             waiting: Vec::new(),
@@ -107,7 +108,8 @@ impl Context<'_> {
     /// Counts arrivals. If the threads `drop` out, later phases no longer expect them.
     pub(crate) fn arrive_at_barrier(&self, call: BarrierCall, count: u32, drop: bool) -> ArrivalPhase {
         let fence = self.chosen_fence();
-        let (arrival, woken) = self.change(call, |live| {
+        let access = ForeignAccess::by(&self.thread.actor, false, call.site);
+        let (arrival, woken) = self.change(call, MemoryOp::Arrival, |live| {
             let LiveBarrier { expected, pending, .. } = *live;
             match pending {
                 _ if count == 0 => return Err(format!("{call} must count at least 1 arrival")),
@@ -134,6 +136,7 @@ impl Context<'_> {
             self.release_arrival(live, call, fence);
             Ok((arrival, live.complete()))
         });
+        self.note_foreign_arrival(call.barrier, arrival, access);
         woken.into_iter().for_each(|thread| self.cluster.wake(&self.cluster.threads[thread]));
         self.record(EventKind::Arrive, "bar", call.site, self.thread.time.get());
         self.point(cost::ATOMIC);
@@ -162,7 +165,7 @@ impl Context<'_> {
 
     /// Adds to the bytes that the current phase expects.
     pub(crate) fn expect_bytes(&self, call: BarrierCall, bytes: u32) {
-        self.change(call, |live| match live.tx_count {
+        self.change(call, MemoryOp::Atomic, |live| match live.tx_count {
             before if i64::from(bytes) > i64::from(MOST) - before => {
                 Err(format!("{call} exceeds the limit of {MOST} bytes per phase: it expects {bytes} more, but {before} are expected already"))
             }
@@ -175,7 +178,7 @@ impl Context<'_> {
 
     /// Adds the bytes of a copy that is being issued to those that the current phase expects.
     pub(super) fn expect_copy(&self, call: BarrierCall, bytes: usize) {
-        self.change(call, |live| {
+        self.change(call, MemoryOp::Atomic, |live| {
             live.tx_count += bytes as i64;
             Ok(())
         });
@@ -236,11 +239,16 @@ impl Context<'_> {
     }
 
     /// Executes an atomic that changes the barrier, which must be initialized.
-    fn change<R>(&self, call: BarrierCall, change: impl FnOnce(&mut LiveBarrier) -> Result<R, String>) -> R {
+    fn change<R>(
+        &self,
+        call: BarrierCall,
+        op: MemoryOp<'_>,
+        change: impl FnOnce(&mut LiveBarrier) -> Result<R, String>,
+    ) -> R {
         self.live(call, |_| ());
         self.cluster.note_effect();
         let effect = AtomicEffect { synchronization: relaxed(call), reads: true, writes: true };
-        let changed = self.access_atomic(call.access(MemoryOp::Atomic), |_| (self.live(call, change), effect));
+        let changed = self.access_atomic(call.access(op), |_| (self.live(call, change), effect));
         changed.unwrap_or_else(|fault| self.fail(Cause::Protocol(fault), call.site))
     }
 
@@ -252,7 +260,10 @@ impl Context<'_> {
         let over =
             self.access_atomic(call.access(MemoryOp::AtomicLoad), |_| (self.live(call, |live| is_over(live)), effect));
         if let (true, Some(detector)) = (over, &self.cluster.launch.races) {
-            self.live(call, |live| self.thread.actor.acquire(&detector.layout, &live.completed));
+            self.live(call, |live| {
+                live.observed = live.phase;
+                self.thread.actor.acquire(&detector.layout, &live.completed);
+            });
         }
         over
     }

@@ -47,9 +47,12 @@ impl RacingAccess<'_> {
     fn value(&self) -> Vec<u8> {
         match self.access.op {
             MemoryOp::Write(new) => new.to_vec(),
-            MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic | MemoryOp::AtomicStore => {
-                (self.read)(0, self.access.len)
-            }
+            MemoryOp::Read
+            | MemoryOp::AtomicLoad
+            | MemoryOp::StaleLoad
+            | MemoryOp::Atomic
+            | MemoryOp::AtomicStore
+            | MemoryOp::Arrival => (self.read)(0, self.access.len),
         }
     }
 }

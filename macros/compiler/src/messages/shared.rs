@@ -314,6 +314,16 @@ pub(crate) fn uninit_shared_read(at: SpanRange, name: &str) -> Diag {
     .help("write to it first, with a barrier between the write and the read")
 }
 
+/// A block of the cluster reads its memory, and no thread of any block writes to that of this one.
+pub(crate) fn unwritten_in_block(at: SpanRange, name: &str, block: u64) -> Diag {
+    Diag::new(
+        Rule::UninitSharedRead,
+        at,
+        format!("block {block} of the cluster reads its {name}, to which no thread writes: shared memory starts uninitialized"),
+    )
+    .help("read it only in the blocks whose memory has been written, or write to it in each block")
+}
+
 /// Adds that nothing is written in a launch in which a condition on an argument has this outcome.
 pub(crate) fn skipped_by_launch(fault: Diag, (condition, holds): (SpanRange, bool)) -> Diag {
     let outcome = if holds { "holds" } else { "does not hold" };

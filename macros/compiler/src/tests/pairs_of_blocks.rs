@@ -86,3 +86,40 @@ fn indexes_of_each_block() {
     assert!(exchange("(rank + 1) % 4", "(rank % 2) * 2 + 1", "(rank % 2) * 2").is_empty());
     assert_eq!(exchange("(rank + 1) % 4", "(rank % 2) * 2", "(1 - rank % 2) * 2"), ["unpublished_remote_read"]);
 }
+
+/// Blocks that write to a third one meet where neither may have learned of the other by a phase barrier.
+#[test]
+fn phase_barriers_between_blocks() {
+    let kernel = |index: &str, [before, after]: [&str; 2]| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 4, block = 64)]
+            fn leader(input: &[u32], out: &mut [u32], n: u32) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let (rank, i) = (cluster.block_rank(), block.thread_rank());
+                let slots = shared_array::<[u32; 64], 4>();
+                let arrived = shared_cluster_barrier();
+                let turn = shared_cluster_barrier();
+                arrived.init_collective(&cluster, 3 * 64);
+                turn.init_collective(&cluster, 64);
+                {before}
+                if rank != 0 {{ cluster.map_shared_rank(&slots, 0){index} = input[i]; }}
+                {after}
+                if rank == 0 {{ out[i] = slots[1][i]; }}
+                cluster.sync();
+            }}"
+        ))
+    };
+    let told = "if rank != 0 { cluster.map_shared_rank(&arrived, 0).arrive(); } else { arrived.wait_parity(false); }";
+    for tells in [["", told], ["", "cluster.sync();"], ["cluster.sync();", told]] {
+        assert_eq!(kernel("[rank][i]", tells), [""; 0], "{tells:?}");
+        for index in ["[1][i]", "[rank / 2][i]"] {
+            assert_eq!(kernel(index, tells), ["unordered_remote_write"], "{index} {tells:?}");
+        }
+    }
+    // The blocks take turns.
+    let turns = [
+        "if rank > 1 { turn.wait_parity(false); }",
+        "if rank > 0 && rank < 3 { cluster.map_shared_rank(&turn, rank + 1).arrive(); } cluster.sync();",
+    ];
+    assert_eq!(kernel("[1][i]", turns), [""; 0]);
+}

@@ -29,10 +29,11 @@ impl ForeignAccesses {
     /// Records an access, which is a plain read or another.
     pub(crate) fn note(&mut self, layout: &Layout, actor: &Actor, is_read: bool, site: Site) {
         let at = actor.id.number(layout);
+        let access = ForeignAccess::by(actor, is_read, site);
         if at >= self.0.len() {
             self.0.resize(at + 1, [None; 2]);
         }
-        self.0[at][usize::from(is_read)] = Some(ForeignAccess { id: actor.id, epoch: actor.epoch(), is_read, site });
+        self.0[at][usize::from(is_read)] = Some(access);
     }
 
     /// Returns an access that does not happen-before the block's exit. `known` is the join of the clocks of all threads
@@ -43,7 +44,13 @@ impl ForeignAccesses {
 }
 
 impl ForeignAccess {
-    fn is_ordered(&self, layout: &Layout, known: &Clock) -> bool {
+    /// The access that an actor is about to make, a plain read or another.
+    pub(crate) fn by(actor: &Actor, is_read: bool, site: Site) -> ForeignAccess {
+        ForeignAccess { id: actor.id, epoch: actor.epoch(), is_read, site }
+    }
+
+    /// Whether it happens-before the block's exit, given what the block's threads know then.
+    pub(crate) fn is_ordered(&self, layout: &Layout, known: &Clock) -> bool {
         self.epoch < known.of(layout, self.id) || (self.is_read && self.epoch < known.of_peer_reads(layout, self.id))
     }
 }

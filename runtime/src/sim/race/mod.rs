@@ -30,7 +30,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) use atomic_effect::AtomicEffect;
 pub(crate) use clock::{ActorId, Clock, Epoch, Layout};
 pub(crate) use equal_writes::EqualWrites;
-pub(crate) use foreign_access::ForeignAccesses;
+pub(crate) use foreign_access::{ForeignAccess, ForeignAccesses};
 pub(crate) use history::Stored;
 pub(crate) use order::{Actor, EpochCounter, NarrowScope, Participants, PhaseRelease, Synchronization, WeakArrival};
 pub(crate) use shadow::{ConflictKind, CurrentAccess, EarlierAccess, PAGE, Page, Shadow, pages};

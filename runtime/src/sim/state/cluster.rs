@@ -2,6 +2,7 @@
 //! `sim::access` and `sim::runner` change it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use phalanx_contract::fence::Fence;
@@ -9,14 +10,14 @@ use phalanx_contract::fence::Fence;
 use super::barrier::{Arrival, Barrier, Phases};
 use super::copy::Copies;
 use super::launch::Launch;
-use super::phase_barrier::PhaseBarriers;
+use super::phase_barrier::{ArrivalPhase, BarrierKey, PhaseBarriers};
 use super::shared::SharedMemory;
 use super::thread::{Status, Thread};
 use super::warp::{LaneState, Warp};
 use crate::report::failure::{Cause, Failure};
 use crate::shape::{Dim3, Shape};
 use crate::sim::group::LANES;
-use crate::sim::race::{Actor, ActorId, EpochCounter, ForeignAccesses, WeakArrival};
+use crate::sim::race::{Actor, ActorId, EpochCounter, ForeignAccess, ForeignAccesses, WeakArrival};
 use crate::sim::schedule::Scheduler;
 use crate::sim::site::{Site, location};
 use crate::sim::spin::Polls;
@@ -71,6 +72,8 @@ pub(crate) struct Block {
     pub(crate) exited: Cell<u32>,
     /// The accesses to the block's shared memory by peers and by copies.
     pub(in crate::sim) foreign_accesses: RefCell<ForeignAccesses>,
+    /// The last arrival of each peer's thread at each phase barrier of the block, by the barrier's index and the thread's rank.
+    pub(in crate::sim) foreign_arrivals: RefCell<BTreeMap<(BarrierKey, usize), (ArrivalPhase, ForeignAccess)>>,
 }
 
 impl<'l> Cluster<'l> {
@@ -93,6 +96,7 @@ impl<'l> Cluster<'l> {
                     warps: warps.take(launch.block_threads.div_ceil(LANES) as usize).collect(),
                     exited: Cell::new(0),
                     foreign_accesses: RefCell::default(),
+                    foreign_arrivals: RefCell::default(),
                 }
             })
             .collect();

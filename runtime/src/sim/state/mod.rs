@@ -19,7 +19,7 @@ pub(crate) use copy::{Batch, Combine, Completion};
 pub(in crate::sim) use copy::{PendingCopy, PendingPiece};
 pub(in crate::sim) use launch::Launch;
 pub(crate) use phase_barrier::{ArrivalPhase, BarrierCall, BarrierId};
-pub(in crate::sim) use phase_barrier::{BarrierState, LiveBarrier, PhaseBarriers};
+pub(in crate::sim) use phase_barrier::{BarrierKey, BarrierState, LiveBarrier, PhaseBarriers};
 pub(in crate::sim) use prints::PrintRecord;
 pub(in crate::sim) use shared::View;
 pub(crate) use shared::{AllocationKey, ElementType};

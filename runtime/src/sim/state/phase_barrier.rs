@@ -68,6 +68,8 @@ pub(in crate::sim) struct LiveBarrier {
     /// The bytes of asynchronous copies that are pending; negative if more have arrived than are expected so far.
     pub(in crate::sim) tx_count: i64,
     pub(in crate::sim) phase: u64,
+    /// The number of phases whose end some thread of its block has observed.
+    pub(in crate::sim) observed: u64,
     /// The time of the current phase's last arrival, and the time at which the previous phase ended.
     pub(in crate::sim) last_arrival: u64,
     pub(in crate::sim) last_end: u64,
@@ -83,6 +85,9 @@ pub(in crate::sim) struct LiveBarrier {
     pub(in crate::sim) arrived: Vec<u64>,
 }
 
+/// What tells a barrier from others: its memory's allocation, the rank of its block, and its index there.
+pub(in crate::sim) type BarrierKey = (u32, u32, usize);
+
 impl fmt::Display for BarrierCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`bar.{}()`", self.name)
@@ -90,7 +95,7 @@ impl fmt::Display for BarrierCall {
 }
 
 impl BarrierId {
-    pub(in crate::sim) fn key(self) -> (u32, u32, usize) {
+    pub(in crate::sim) fn key(self) -> BarrierKey {
         (self.memory.allocation, self.memory.rank, self.index)
     }
 }

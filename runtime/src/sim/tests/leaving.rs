@@ -131,6 +131,30 @@ fn flags_and_phase_barriers() {
     });
 }
 
+/// An arrival at the block's barrier is an access itself, and over when the block has seen the end of its phase.
+#[test]
+fn arrivals() {
+    check("arrival", is_late, |ordered| {
+        let (cluster, bar) = (this_cluster(), shared_cluster_barrier::<Bar>());
+        bar.init_collective(&cluster, 32);
+        cluster.map_shared_rank(&bar, 1 - cluster.block_rank()).arrive();
+        if ordered || cluster.block_rank() == 0 {
+            bar.wait_parity(false);
+        }
+    });
+    check("arrival of another phase", is_late, |ordered| {
+        let (cluster, bar) = (this_cluster(), shared_cluster_barrier::<Bar>());
+        bar.init_collective(&cluster, 32);
+        let peer = cluster.map_shared_rank(&bar, 1 - cluster.block_rank());
+        peer.arrive();
+        bar.wait_parity(false);
+        peer.arrive();
+        if ordered || cluster.block_rank() == 0 {
+            bar.wait_parity(true);
+        }
+    });
+}
+
 /// The copy reads from its own block's memory until the barrier of its peer shows that it has completed.
 #[test]
 fn copies() {

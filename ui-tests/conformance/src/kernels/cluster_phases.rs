@@ -224,6 +224,73 @@ fn a_rank_is_in_range(device: &Device) -> Outcome {
     }
 }
 
+/// Blocks tell block 0 what they have counted, and leave; block 0 waits for them.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn told_and_left(input: &[u32], out: &mut [u32], n: u32) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let slots = shared_array::<[u32; 128], 4>();
+    let (each, one) = (shared_cluster_barrier(), shared_cluster_barrier());
+    each.init_collective(&cluster, 3 * 64);
+    one.init_collective(&cluster, 3);
+    let (rank, i) = (cluster.block_rank(), block.thread_rank());
+    let base = (this_grid().block_rank() as u32) * n;
+    if rank != 0 {
+        let there = cluster.map_shared_rank(&slots, 0);
+        there[rank][i] = input[base + i];
+        cluster.map_shared_rank(&each, 0).arrive();
+        for k in (64 + i..n).step_by(64) {
+            there[rank][k] = input[base + k];
+        }
+        block.sync();
+        if i == 0 {
+            cluster.map_shared_rank(&one, 0).arrive();
+        }
+        return;
+    }
+    each.wait_parity(false);
+    let first = slots[1][i] + slots[2][63 - i] + slots[3][i];
+    one.wait_parity(false);
+    let mut sum = first;
+    for k in 64..n {
+        sum += slots[1][k] * 3 + slots[2][k] * 5 + slots[3][k];
+    }
+    out[base / n / 4 * 64 + i] = sum;
+}
+
+/// Blocks tell block 0 that they are there, and leave. Nothing is published by the arrival, so that its fence is the narrowest.
+#[cluster_kernel(cluster = 4, block = 32)]
+fn only_told(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let there = shared_cluster_barrier();
+    there.init_collective(&cluster, 3 * 32);
+    if cluster.block_rank() != 0 {
+        cluster.map_shared_rank(&there, 0).arrive();
+        return;
+    }
+    there.wait_parity(false);
+    out[this_grid().thread_rank() as u32 / 128 * 32 + this_thread_block().thread_rank()] = 1;
+}
+
+fn blocks_tell_and_leave(device: &Device) -> Outcome {
+    for n in [64u32, 70, 128] {
+        let clusters = 8;
+        let input: Vec<u32> = (0..n * 4 * clusters).map(|i| i.wrapping_mul(2_654_435_761) >> 12).collect();
+        let from = device.upload(&input)?;
+        let got = read!(device, 64 * clusters as usize, |out| told_and_left(&from, out, n).grid(4 * clusters));
+        let at = |cluster: u32, rank: u32, k: u32| input[((cluster * 4 + rank) * n + k) as usize];
+        let want: Vec<u32> = (0..clusters * 64)
+            .map(|t| {
+                let (c, i) = (t / 64, t % 64);
+                let first = at(c, 1, i) + at(c, 2, 63 - i) + at(c, 3, i);
+                (64..n).fold(first, |sum, k| sum + at(c, 1, k) * 3 + at(c, 2, k) * 5 + at(c, 3, k))
+            })
+            .collect();
+        equal(&got, &want)?;
+    }
+    equal(&read!(device, 32 * 8, |out| only_told(out).grid(32)), &[1; 256])
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
@@ -235,7 +302,17 @@ pub(super) fn modules() -> Vec<Module> {
             in_its_own_block,
             no_peer_waits_for_who_failed,
             a_rank_is_in_range,
+            blocks_tell_and_leave,
         ],
-        kernels: kernel_list![to_and_fro, all_to_all, exchange, as_a_blocks, one_block_fails, of_rank],
+        kernels: kernel_list![
+            to_and_fro,
+            all_to_all,
+            exchange,
+            as_a_blocks,
+            one_block_fails,
+            of_rank,
+            told_and_left,
+            only_told
+        ],
     }]
 }

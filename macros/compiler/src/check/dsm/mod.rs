@@ -160,6 +160,7 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
         return None;
     }
     same_element::check(function, cfg, values, &in_flight.facts, diags);
+    check.check_unwritten(diags);
     Some(check.finish(diags))
 }
 

@@ -1,11 +1,11 @@
-//! Asks whether a block has waited for all that peers send before it accesses its memory (`receipts`), which orders the two without a barrier
-//! of the cluster.
+//! Asks whether a block has waited for all that peers do to its memory before it accesses that (`receipts`), which orders the two without a
+//! barrier of the cluster.
 
 use super::Check;
-use super::access_site::AccessSite;
+use super::access_site::{AccessSite, name_of};
 use crate::check::cfg::AccessId;
 use crate::check::receipts::{Receipts, Unbalanced, receipts};
-use crate::diag::Diag;
+use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::Role;
 use phalanx_contract::protocol::Party;
@@ -14,6 +14,21 @@ impl Check<'_, '_> {
     /// The accesses to peers' memory whose owners wait for them.
     pub(super) fn receipts(&self) -> &Receipts {
         self.receipts.get_or_init(|| receipts(self.function, self.in_flight.cfg, self.values.control))
+    }
+
+    /// `uninit_shared_read`: where blocks write to the memory of one of them, the others do not read theirs.
+    ///
+    /// ```text
+    /// cluster.map_shared_rank(&sums, 0)[rank] = x;
+    /// ..
+    /// let total = sums[0] + sums[1];                          // in block 1, too, whose memory nobody has written
+    /// ```
+    pub(super) fn check_unwritten(&self, diags: &mut Diags) {
+        let cfg = self.in_flight.cfg;
+        for (access, shared, block) in self.receipts.get().iter().flat_map(|receipts| &receipts.unwritten) {
+            let name = name_of(self.function, cfg, *shared);
+            diags.push(messages::unwritten_in_block(cfg.accesses[access.0].at, &name, *block));
+        }
     }
 
     /// Notes that the block to which an access sends would wait for it, but for the number of bytes.

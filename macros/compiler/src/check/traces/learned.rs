@@ -1,6 +1,7 @@
 //! Where a thread may have learned what another did, by something that is no barrier of a group: an atomic that acquires, a wait at a phase
 //! barrier, a call. What the threads of a warp do together hands on what one of them knows, and nothing where none of them
-//! may know anything. A forward may-analysis, of which each barrier of the whole block is a new beginning.
+//! may know anything. A forward may-analysis, of which each barrier of the whole block is a new beginning; or of the cluster, where it is
+//! about what threads of other blocks did.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ use crate::check::cfg::{AccessKind, BlockId, Cfg, Covers, GroupStep, MemoryStep,
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::runs::{Launch, Observer, Thread, ThreadId};
 use crate::model::atomic::AtomicAccess;
+use crate::model::group::Group;
 
 /// The largest number of steps of a lane that is asked whether it learns anything.
 const STEPS_OF_LANE: usize = 400;
@@ -36,13 +38,35 @@ pub(super) struct Learning<'a, 'f> {
     cfg: &'a Cfg<'f>,
     /// Whether atomics may acquire.
     atomics: bool,
+    /// The smallest group whose barriers are a new beginning, if any are.
+    anew_at: Option<Group>,
     before: Vec<Option<Learned>>,
 }
 
 impl<'a, 'f> Learning<'a, 'f> {
-    pub(super) fn of(cfg: &'a Cfg<'f>, atomics: bool) -> Learning<'a, 'f> {
-        let mut learning = Learning { cfg, atomics, before: Vec::new() };
-        learning.before = engine::solve(&learning, cfg);
+    /// What a thread may learn of those of its block.
+    pub(super) fn of_block(cfg: &'a Cfg<'f>, atomics: bool) -> Learning<'a, 'f> {
+        Learning::solve(Learning { cfg, atomics, anew_at: Some(Group::ThreadBlock), before: Vec::new() })
+    }
+
+    /// What a thread may learn of those of other blocks.
+    pub(super) fn of_peers(cfg: &'a Cfg<'f>, atomics: bool) -> Learning<'a, 'f> {
+        // Between the two halves of a barrier a thread learns of what comes after it for another.
+        let is_half = |step: &Step| {
+            let (StepKind::Group(GroupStep::Arrive { group, .. }) | StepKind::Group(GroupStep::Wait { group, .. })) =
+                step.kind
+            else {
+                return false;
+            };
+            group >= Group::Cluster
+        };
+        let has_halves = cfg.blocks.iter().flat_map(|block| &block.steps).any(is_half);
+        let anew_at = (!has_halves).then_some(Group::Cluster);
+        Learning::solve(Learning { cfg, atomics, anew_at, before: Vec::new() })
+    }
+
+    fn solve(mut learning: Learning<'a, 'f>) -> Learning<'a, 'f> {
+        learning.before = engine::solve(&learning, learning.cfg);
         learning
     }
 
@@ -144,7 +168,7 @@ impl Analysis for Learning<'_, '_> {
             StepKind::BarrierCall(call) => state.0 |= waits(self.cfg.barrier_calls[call.0].method.action),
             StepKind::Call(call) => state.0 |= !self.cfg.calls[call.0].is_of_values(),
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if !team.group.is_of_a_warp() => {
-                state.0 = false;
+                state.0 &= self.anew_at.is_none_or(|smallest| team.group < smallest);
             }
             StepKind::Group(GroupStep::Collective { team, .. }) if !is_within_warp(team) => state.0 = true,
             StepKind::Group(GroupStep::ArriveForgotten { .. } | GroupStep::WaitElected { .. }) => state.0 = true,

@@ -110,7 +110,7 @@ pub(super) fn check<'f>(
     let runs = if questions.races { runs.with_data(data.integers(function, cfg)) } else { runs };
     let (elements, questions, runs) = (&elements, &questions, &runs);
     let (orders, acquires) = orders(function);
-    let learning = &Learning::of(cfg, acquires);
+    let (learning, of_peers) = (&Learning::of_block(cfg, acquires), &Learning::of_peers(cfg, acquires));
     let check = Check {
         function,
         cfg,
@@ -119,6 +119,7 @@ pub(super) fn check<'f>(
         questions,
         runs,
         learning,
+        of_peers,
         learners: RefCell::default(),
         orders,
         threads,
@@ -260,6 +261,8 @@ struct Check<'a, 'f> {
     questions: &'a Questions,
     runs: &'a Runs<'a, 'f>,
     learning: &'a Learning<'a, 'f>,
+    /// What threads may learn of other blocks.
+    of_peers: &'a Learning<'a, 'f>,
     learners: RefCell<Learners>,
     /// Whether atomics or fences may order what threads do.
     orders: bool,

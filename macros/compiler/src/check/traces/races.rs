@@ -65,7 +65,7 @@ pub(super) fn unsynchronized(check: &Check<'_, '_>, one: MadeBy<'_>, two: MadeBy
 /// Owners and peers are compared for all values of variables, too (`dsm`), but not by the thread that accesses an element, nor where names
 /// of memory are assigned anew.
 pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
-    if check.has_signals() || waived && !check.function.waives(Rule::UnorderedRemoteWrite) {
+    if waived && !check.function.waives(Rule::UnorderedRemoteWrite) {
         return None;
     }
     let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
@@ -77,6 +77,7 @@ pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: boo
             && (a.by.writes() || b.by.writes())
             && !(a.by.is_atomic() && b.by.is_atomic())
             && !are_ordered(a.time, b.time, 1)
+            && !(a.may_know_peers || b.may_know_peers)
             && check.is_waived(Rule::UnorderedRemoteWrite, if a.by.writes() { a } else { b }) == waived
     };
     let (one, two) = first_pair(traces, is_pair)?;

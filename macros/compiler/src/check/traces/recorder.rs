@@ -83,10 +83,10 @@ impl<'a, 'f> Recorder<'a, 'f> {
         (self.trace, self.found)
     }
 
-    fn access(&mut self, thread: &Thread<'_, '_, '_>, id: AccessId, block: BlockId) {
+    fn access(&mut self, thread: &Thread<'_, '_, '_>, id: AccessId, at: Point) {
         let is_assumed = match self.assumed {
             Assumed::Nothing => false,
-            Assumed::Arms(arms) => arms.contains(block),
+            Assumed::Arms(arms) => arms.contains(at.0),
             Assumed::Data => true,
         };
         let access = &self.check.cfg.accesses[id.0];
@@ -124,6 +124,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
             None => thread.signature(stored).map(Stored::Hash),
         });
         let (time, may_be_told) = (self.time, false);
+        let may_know_peers = self.check.questions.writes_peers && self.check.of_peers.before(at);
         let inside = match access.covers {
             Covers::Item { index, .. } => {
                 let index = index.and_then(|index| thread.known(index));
@@ -133,7 +134,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
         };
         let made = |element, is_remote| {
             let access = id;
-            Made { element, inside, by, is_remote, time, access, may_be_told, is_assumed, stored }
+            Made { element, inside, by, is_remote, time, access, may_be_told, is_assumed, stored, may_know_peers }
         };
         let Some((elements, is_remote)) = self.check.elements.elements(thread, id, self.check.accepts_given) else {
             if !self.trace.has_given {
@@ -141,7 +142,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
                 let mut known = indexes.filter_map(|index| thread.known(index));
                 self.trace.has_given = known.any(|index| index.is_given);
             }
-            if let Some((array, is_shared)) = self.check.somewhere(thread, access, block) {
+            if let Some((array, is_shared)) = self.check.somewhere(thread, access, at.0) {
                 self.trace.somewhere.push(Somewhere { made: made(array, false), is_shared });
             }
             return;
@@ -231,7 +232,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
 impl Observer for Recorder<'_, '_> {
     fn step(&mut self, thread: &Thread<'_, '_, '_>, at: Point, step: &Step) {
         match &step.kind {
-            StepKind::Memory(MemoryStep::Access(id)) => self.access(thread, *id, at.0),
+            StepKind::Memory(MemoryStep::Access(id)) => self.access(thread, *id, at),
             StepKind::Value(ValueStep::Evaluate(node)) => {
                 if self.check.questions.ranks.contains(*node)
                     && let Some(rank) = thread.known(*node).filter(|rank| !rank.is_given)

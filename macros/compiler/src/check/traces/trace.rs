@@ -96,6 +96,8 @@ pub(super) struct Made {
     pub(super) is_assumed: bool,
     /// What a plain write stores, as far as it is known.
     pub(super) stored: Option<Stored>,
+    /// Whether the thread may have learned before what threads of other blocks did, by something that is no barrier of a group.
+    pub(super) may_know_peers: bool,
 }
 
 /// An access of an array at an index that is not known. Its element tells the array alone.
