@@ -64,3 +64,48 @@ fn neighbours() {
     assert!(text.contains("get_adjacent_of<<digits"), "{text}");
     assert_eq!(asked.len(), 1, "{asked:#?}");
 }
+
+/// What is done for a literal is done for a constant: conversions before sums, and one test for the neighbours of an element but itself.
+#[test]
+fn loops_of_neighbours() {
+    let (text, _) = numbers("let y = a as u32; for k in 0..N as u32 { m[0] = w[(y + k) as usize * b]; }");
+    assert!(text.contains("w.get_unchecked((as<usize>(y) + as<usize>(k)) * b)"), "{text}");
+    let around = |middle: &str| {
+        format!(
+            "for y in 0..3usize {{ for x in 0..3usize {{
+                if y != {middle} || x != {middle} {{ *r += w[(a + y) * 64 + x]; }}
+            }} }}"
+        )
+    };
+    let test_of = |body: &str| {
+        let (text, _) = numbers(body);
+        let test = text.lines().find(|line| line.contains("covers")).map(str::trim).map(String::from);
+        test.unwrap_or_else(|| panic!("{text}"))
+    };
+    assert_eq!(test_of(&around("1")), test_of(&around("WIDE / 2")));
+}
+
+/// The loop inside decides how large the body is.
+#[test]
+fn warps_that_combine() {
+    let of = |head: &str, inner: &str| {
+        let head = format!(
+            "#[cluster_kernel(block = 64)] fn subject{head}(k: &[f32], out: &mut [f32], a: u32, b: u32) {{
+                let warp = tiled_partition::<32>(&this_thread_block());
+                let (i, mut s) = (this_grid().thread_rank(), 0.0);
+                for j in 0..a {{
+                    let mut part = 0.0;
+                    for c in {inner} {{ let v = k.load_vec::<4>(j * b + c); part += v[0] * v[1]; }}
+                    s += warp.reduce(part, op::Plus);
+                }}
+                out[i] = s;
+            }}"
+        );
+        let asked = expand(&head).to_string().matches("__private :: number (").count();
+        (text(&head, |_| None).matches("#pragma unroll 4\n").count(), asked)
+    };
+    assert_eq!(of("", "0..4"), (1, 0));
+    assert_eq!(of("<const N: u32>", "0..N"), (1, 1));
+    assert_eq!(of("", "0..CHUNKS"), (1, 1));
+    assert_eq!((of("", "0..64"), of("", "0..b")), ((0, 0), (0, 0)));
+}

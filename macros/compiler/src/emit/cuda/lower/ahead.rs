@@ -16,9 +16,9 @@ use proc_macro2::TokenStream;
 use super::access::{Access, AccessForm};
 use super::constant_loops::size;
 use super::nest::{Nest, is_collective};
-use super::numbers::number;
+use super::numbers::{self, count, number};
 use super::peers::is_remote;
-use crate::model::expr::{BinaryOp, Expr, ExprKind};
+use crate::model::expr::{BinaryOp, Block, Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::place::{local_of, writes};
 use crate::model::walk::{walk, walk_block};
@@ -51,17 +51,25 @@ pub(super) const STAGES: [u64; 2] = [2, 4];
 /// The number of iterations of a loop that are to be taken at a time.
 pub(super) enum Ahead {
     Rounds(u64),
+    /// The same, if an iteration evaluates at most so many expressions, a number that only the runtime knows.
+    RoundsIf {
+        rounds: u64,
+        size: TokenStream,
+        most: u64,
+    },
     /// A number of stages that has a name.
     Stages(TokenStream),
 }
 
 /// Returns the number of iterations of a loop that are to be taken at a time.
 pub(super) fn ahead(function: &Function, nest: &Nest<'_>) -> Option<Ahead> {
-    if reads_peer(nest) && sizes(nest).is_some_and(|[written, all]| written == all && written <= LARGEST_READ) {
+    let is_small = |sizes: &Sizes| sizes.all == Some(sizes.written) && sizes.written <= LARGEST_READ;
+    if reads_peer(nest) && Sizes::of(function, nest).is_some_and(|sizes| is_small(&sizes)) {
         return Some(Ahead::Rounds(READ));
     }
     // What to do with another constant number of iterations, the compiler knows.
-    if matches!(&nest.whole.kind, ExprKind::For { range, .. } if range.count().is_some()) {
+    if matches!(&nest.whole.kind, ExprKind::For { range, .. } if range.count().is_some() || count(function, range).is_some())
+    {
         return None;
     }
     let (ExprKind::For { body, .. } | ExprKind::While { body, .. }) = &nest.whole.kind else { return None };
@@ -69,11 +77,11 @@ pub(super) fn ahead(function: &Function, nest: &Nest<'_>) -> Option<Ahead> {
     if let Some(stages) = stages(function, nest).filter(|_| is_stage()) {
         return Some(stages);
     }
-    let [written, _] = sizes(nest)?;
-    if written <= LARGEST_RECURRENCE && is_recurrence(nest) {
-        return Some(Ahead::Rounds(RECURRENCE));
+    let sizes = Sizes::of(function, nest)?;
+    if sizes.written <= LARGEST_RECURRENCE && is_recurrence(nest) {
+        return sizes.rounds(function, body, RECURRENCE, MOST_INNER * LARGEST_RECURRENCE);
     }
-    is_combination(nest).then_some(Ahead::Rounds(COMBINATION))
+    is_combination(function, nest).then(|| sizes.rounds(function, body, COMBINATION, LARGEST_COMBINATION))?
 }
 
 /// Whether a loop reads an element of a peer's memory, or a vector, in each iteration.
@@ -84,8 +92,9 @@ fn reads_peer(nest: &Nest<'_>) -> bool {
     })
 }
 
-/// Whether the lanes of a warp combine values in each iteration of a loop that loads vectors in each, and stores nothing.
-pub(super) fn is_combination(nest: &Nest<'_>) -> bool {
+/// Whether the lanes of a warp combine values in each iteration of a loop that loads vectors in each, and stores nothing. Its size may be
+/// one that only the runtime knows.
+pub(super) fn is_combination(function: &Function, nest: &Nest<'_>) -> bool {
     let (mut loads, mut combines, mut stores) = (false, false, false);
     walk(nest.whole, &mut |expr| match &expr.kind {
         ExprKind::Op { op: Op::LoadVec(_), site, .. } => {
@@ -96,29 +105,48 @@ pub(super) fn is_combination(nest: &Nest<'_>) -> bool {
         ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => stores |= is_memory(place),
         _ => {}
     });
-    loads && combines && !stores && sizes(nest).is_some_and(|[_, all]| all <= LARGEST_COMBINATION)
+    let is_small = |sizes: Sizes| sizes.all.is_none_or(|all| all <= LARGEST_COMBINATION);
+    loads && combines && !stores && Sizes::of(function, nest).is_some_and(is_small)
 }
 
-/// Returns the number of expressions of a loop, and of those that an iteration evaluates, if the loops inside have few iterations and
-/// nothing is called.
-fn sizes(nest: &Nest<'_>) -> Option<[u64; 2]> {
-    nest.callees.is_empty().then_some(())?;
-    let (mut written, mut repeated, mut is_plain) = (0, 0, true);
-    walk(nest.whole, &mut |expr| {
-        written += 1;
-        match &expr.kind {
-            ExprKind::For { range, body, .. } if !std::ptr::eq(expr, nest.whole) => match range.count() {
-                Some(count) if count <= MOST_INNER => {
-                    walk_block(body, &mut |_| repeated += count.saturating_sub(1));
-                }
-                _ => is_plain = false,
-            },
-            ExprKind::Loop { .. } => is_plain = false,
-            ExprKind::While { .. } => is_plain &= std::ptr::eq(expr, nest.whole),
-            _ => {}
+/// The size of a loop whose loops inside have few iterations, and which calls nothing.
+struct Sizes {
+    /// The number of its expressions.
+    written: u64,
+    /// The number of those that an iteration evaluates, unless the length of a loop inside has a name.
+    all: Option<u64>,
+}
+
+impl Sizes {
+    fn of(function: &Function, nest: &Nest<'_>) -> Option<Sizes> {
+        nest.callees.is_empty().then_some(())?;
+        let (mut written, mut repeated, mut is_plain) = (0, Some(0), true);
+        walk(nest.whole, &mut |expr| {
+            written += 1;
+            match &expr.kind {
+                ExprKind::For { range, body, .. } if !std::ptr::eq(expr, nest.whole) => match range.count() {
+                    Some(count) if count <= MOST_INNER => {
+                        walk_block(body, &mut |_| repeated = repeated.map(|all| all + count.saturating_sub(1)));
+                    }
+                    Some(_) => is_plain = false,
+                    None if count(function, range).is_some() => repeated = None,
+                    None => is_plain = false,
+                },
+                ExprKind::Loop { .. } => is_plain = false,
+                ExprKind::While { .. } => is_plain &= std::ptr::eq(expr, nest.whole),
+                _ => {}
+            }
+        });
+        is_plain.then_some(Sizes { written, all: repeated.map(|repeated| written + repeated) })
+    }
+
+    /// Takes so many iterations at a time of a loop that has such a size, at most.
+    fn rounds(&self, function: &Function, body: &Block, rounds: u64, most: u64) -> Option<Ahead> {
+        match self.all {
+            Some(_) => Some(Ahead::Rounds(rounds)),
+            None => Some(Ahead::RoundsIf { rounds, size: numbers::size(function, body)?, most }),
         }
-    });
-    is_plain.then_some([written, written + repeated])
+    }
 }
 
 /// Whether a loop is a recurrence, and loads from memory in every iteration.

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use super::access::Region;
 use super::nest::Guard;
+use super::numbers::number;
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
 
@@ -124,11 +125,9 @@ fn differs<'e>(
         }
         ExprKind::Binary { op: op @ (BinaryOp::Eq | BinaryOp::Ne), left, right, .. } => {
             let ExprKind::Local(variable) = left.kind else { return None };
-            let is_literal = match &right.kind {
-                ExprKind::Unary(UnaryOp::Neg, inner) => inner.integer().is_some(),
-                _ => right.integer().is_some(),
-            };
-            let is_other = is_literal && region.counts(variable) && (*op == BinaryOp::Ne) == holds;
+            let is_other = number(region.lower().function, right).is_some()
+                && region.counts(variable)
+                && (*op == BinaryOp::Ne) == holds;
             is_other.then_some(())?;
             variables.insert(variable);
             Some(())

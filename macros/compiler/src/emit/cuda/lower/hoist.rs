@@ -68,7 +68,9 @@ impl Lower<'_> {
             .iter()
             .any(|(_, access)| Access::of(access).is_some_and(|access| matches!(access.form, AccessForm::LoadVec(_))));
         let form = match nest.form {
-            Form::OfWarp if self.is_loop_of_warp(whole) && (!loads_vectors || is_combination(&nest)) => Form::Twice,
+            Form::OfWarp if self.is_loop_of_warp(whole) && (!loads_vectors || is_combination(self.function, &nest)) => {
+                Form::Twice
+            }
             Form::OfWarp => Form::Once,
             form @ (Form::Untested | Form::Once | Form::Twice) => form,
         };
@@ -124,6 +126,10 @@ impl Lower<'_> {
         }
         let unroll = match ahead(known.lower.function, &known.nest) {
             Some(Ahead::Rounds(rounds)) => Some(Unroll::Ahead(rounds).into()),
+            Some(Ahead::RoundsIf { rounds, size, most }) => {
+                let only_if = Some(known.lower.number_within(size, [1, most]));
+                Some(Unrolling { unroll: Unroll::Ahead(rounds), only_if })
+            }
             Some(Ahead::Stages(stages)) => {
                 let of = known.lower.number_within(stages, STAGES);
                 Some(Unrolling { unroll: Unroll::By(of.number), only_if: Some(of) })

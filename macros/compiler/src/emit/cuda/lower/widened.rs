@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 
 use super::access::{Access, AccessForm, Region};
 use super::intervals::{Value, Values};
+use super::numbers::count;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::cast;
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::ty::{TypeShape, ValueType};
 
-/// The most iterations of a loop that the compiler certainly unrolls.
+/// The most iterations of a loop of literals that the compiler certainly unrolls. One whose number has a name is taken to have few.
 const MOST_ROUNDS: u64 = 16;
 
 /// A value of which an index is made.
@@ -94,7 +95,10 @@ impl Values<'_, '_, '_> {
             _ => None,
         };
         let range = outer.or_else(|| self.nest.loops.get(&local).map(|(_, range)| *range))?;
-        Some(range.count().is_some_and(|count| count <= MOST_ROUNDS))
+        Some(match range.count() {
+            Some(count) => count <= MOST_ROUNDS,
+            None => count(self.lower.function, range).is_some(),
+        })
     }
 }
 
