@@ -11,10 +11,13 @@ use crate::compare;
 use crate::showcases::{Before, Enqueue, Map};
 use crate::twin::{Argument, Call, Twin};
 
+mod clusters;
 mod codes;
 mod dense;
 mod images;
 mod losses;
+mod meshes;
+mod models;
 mod physics;
 mod sequences;
 mod signals;
@@ -32,6 +35,9 @@ pub const ALL: &[Showcase] = &[
     states::SHOWCASE,
     codes::SHOWCASE,
     signals::SHOWCASE,
+    meshes::SHOWCASE,
+    clusters::SHOWCASE,
+    models::SHOWCASE,
 ];
 
 /// The launches of both kernels.
