@@ -1,5 +1,5 @@
-//! Kernels of other fields than the showcases', each beside a twin and no library: what a person would write first, without
-//! clusters. They show what the showcases do not: short loops, indexes from memory, narrow elements, conditions on data.
+//! Kernels of other fields than the showcases', each beside a twin and no library: what a person would write first, most of them
+//! without clusters. They show what the showcases do not: short loops, indexes from memory, narrow elements, conditions on data.
 
 use std::cell::RefCell;
 
@@ -11,11 +11,16 @@ use crate::compare;
 use crate::showcases::{Before, Enqueue, Map};
 use crate::twin::{Argument, Call, Twin};
 
+mod clusters;
+mod codes;
 mod dense;
 mod images;
 mod losses;
+mod meshes;
+mod models;
 mod physics;
 mod sequences;
+mod signals;
 mod sparse;
 mod states;
 
@@ -28,6 +33,11 @@ pub const ALL: &[Showcase] = &[
     physics::SHOWCASE,
     losses::SHOWCASE,
     states::SHOWCASE,
+    codes::SHOWCASE,
+    signals::SHOWCASE,
+    meshes::SHOWCASE,
+    clusters::SHOWCASE,
+    models::SHOWCASE,
 ];
 
 /// The launches of both kernels.
@@ -35,6 +45,17 @@ struct Launches<I: DeviceCopy, O: DeviceCopy> {
     /// The twin's arguments after input and output.
     further: Vec<Argument>,
     ours: Box<Enqueue<I, O>>,
+    /// What plain Rust computes of the input, with which the simulator's results are compared.
+    want: Option<Box<Want<I>>>,
+}
+
+type Want<I> = dyn Fn(&[I]) -> Vec<f64>;
+
+impl<I: DeviceCopy, O: DeviceCopy> Launches<I, O> {
+    /// The results are those of plain Rust: the simulator compares them.
+    fn like<T: Into<f64>>(self, want: impl Fn(&[I]) -> Vec<T> + 'static) -> Result<Launches<I, O>> {
+        Ok(Launches { want: Some(Box::new(move |input| want(input).into_iter().map(T::into).collect())), ..self })
+    }
 }
 
 /// Returns the launches of a twin with further arguments, and of our kernel.
@@ -42,7 +63,7 @@ fn launch<I: DeviceCopy, O: DeviceCopy>(
     further: impl Into<Vec<Argument>>,
     ours: impl FnMut(&Device, &Buffer<I>, &mut Buffer<O>) -> phalanx::Result<()> + 'static,
 ) -> Result<Launches<I, O>> {
-    Ok(Launches { further: further.into(), ours: Box::new(ours) })
+    Ok(Launches { further: further.into(), ours: Box::new(ours), want: None })
 }
 
 /// A kernel that computes one array from another and some more, and its twin, which takes the addresses of both arrays first.
@@ -52,6 +73,7 @@ struct Pair {
     size: (u64, &'static str),
     grid: u32,
     block: usize,
+    cluster: u32,
     bytes: u64,
     before: Before,
 }
@@ -59,12 +81,17 @@ struct Pair {
 impl Pair {
     /// A pair with the twin `entry` of a text, for a problem of some size and unit.
     fn new(entry: &'static str, source: &'static str, size: (u64, &'static str), grid: u32, block: usize) -> Pair {
-        Pair { entry, source, size, grid, block, bytes: 0, before: Before::Spoiled }
+        Pair { entry, source, size, grid, block, cluster: 1, bytes: 0, before: Before::Spoiled }
     }
 
     /// Launches so many blocks.
     fn grid(self, grid: u32) -> Pair {
         Pair { grid, ..self }
+    }
+
+    /// The blocks form clusters of this size.
+    fn cluster(self, cluster: u32) -> Pair {
+        Pair { cluster, ..self }
     }
 
     /// The bytes that any implementation must move.
@@ -89,7 +116,7 @@ impl Pair {
         I: DeviceCopy + Default + 'static,
         O: DeviceCopy + Default + Into<f64> + 'static,
     {
-        let Pair { entry, source, size, grid, block, bytes, before } = self;
+        let Pair { entry, source, size, grid, block, cluster, bytes, before } = self;
         Case {
             version: entry.into(),
             size: size.0,
@@ -98,14 +125,19 @@ impl Pair {
             twin: Twin::new(entry, source),
             library: None,
             prepare: Box::new(move |device| {
-                let Launches { further, ours } = launches(device)?;
+                let Launches { further, ours, want } = launches(device)?;
+                let want = want.filter(|_| device.is_simulator());
                 let twin = move |input, output| {
                     let arrays = [input, output].map(Argument::Word);
-                    Call::new(grid, block, [&arrays[..], &further].concat())
+                    Call::new(grid, block, [&arrays[..], &further].concat()).cluster(cluster)
                 };
                 let first: RefCell<Option<Vec<O>>> = RefCell::new(None);
-                Map::prepared(device, host(), len, before, ours, twin, move |_, read| {
+                Map::prepared(device, host(), len, before, ours, twin, move |host, read| {
                     let result = read(0..len)?;
+                    if let Some(want) = &want {
+                        let numbers = result.iter().map(|&x| x.into());
+                        compare::close("the result of plain Rust", numbers, want(host), 1e-3)?;
+                    }
                     match &*first.borrow() {
                         None => {}
                         Some(ours) => {
