@@ -140,7 +140,7 @@ __device__ inline float uniform(u32 seed, u32 row, u32 column) {
     x = (x ^ x >> 16) * 0x7feb352d;
     x = (x ^ x >> 15) * 0x846ca68b;
     x ^= x >> 16;
-    return (float(x >> 8) + 0.5f) * 0x1p-24f;
+    return (float(x >> 9) + 0.5f) * 0x1p-23f;
 }
 
 KERNEL __launch_bounds__(256) sampled(const float4* __restrict__ logits, u32* __restrict__ tokens, u64 vocabulary, float temperature, u32 seed) {

@@ -64,8 +64,11 @@ KERNEL __launch_bounds__(256) four_bits(const uint4* __restrict__ weights, float
 KERNEL __launch_bounds__(128) heads(const u32* __restrict__ input, u32* __restrict__ out, const u32* __restrict__ weights, const float4* __restrict__ angles, u64 heads) {
     const u32 rank = blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32, position = rank / u32(heads);
     const u32 first = input[rank * 64 + lane], second = input[rank * 64 + 32 + lane];
-    const float squares = square_sum(first, square_sum(second, 0));
-    const float scale = rsqrt_approx(reduced<32>(squares) / 128 + 1e-6f);
+    float squares = low(first) * low(first) + high(first) * high(first) + low(second) * low(second) + high(second) * high(second);
+    // Neighbours first, as Phalanx does: a sum that differs in its last bit would round some results differently.
+#pragma unroll
+    for (u32 mask = 1; mask < 32; mask *= 2) squares += __shfl_xor_sync(~0u, squares, mask);
+    const float scale = rsqrt_approx(squares / 128 + 1e-6f);
     const u32 wa = weights[lane], wb = weights[32 + lane];
     const float4 angle = angles[position * 32 + lane];
     const float a0 = low(first) * scale * low(wa), a1 = high(first) * scale * high(wa);

@@ -188,7 +188,7 @@ fn uniform(seed: u32, row: u32, column: u32) -> f32 {
     x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d);
     x = (x ^ (x >> 15)).wrapping_mul(0x846c_a68b);
     x ^= x >> 16;
-    ((x >> 8) as f32 + 0.5) / (1 << 24) as f32
+    ((x >> 9) as f32 + 0.5) / (1 << 23) as f32
 }
 
 /// A token for each row of logits, drawn with a temperature (the largest logit with Gumbel's noise): a row for each cluster.

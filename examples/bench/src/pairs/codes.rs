@@ -287,7 +287,7 @@ fn prose(len: usize) -> Vec<u8> {
 fn cases(scale: Scale) -> Vec<Case> {
     let count: usize = scale.pick(1 << 20, 512);
     let bytes: usize = scale.pick(96 << 20, 12 * 512);
-    let letters: usize = scale.pick(1 << 27, 1 << 13);
+    let letters: usize = scale.pick(1 << 26, 1 << 13);
     let values: usize = scale.pick(1 << 24, 1024);
     let pair =
         |entry, size: usize, unit, grid: usize, block| Pair::new(entry, TWINS, (size as u64, unit), grid as u32, block);

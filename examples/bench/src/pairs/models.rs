@@ -176,7 +176,7 @@ fn cases(scale: Scale) -> Vec<Case> {
     let (channels, times): (usize, usize) = scale.pick((1 << 15, 1024), (128, 32));
     let (rows, columns): (usize, usize) = scale.pick((1 << 15, 8192), (16, 2048));
     let (positions, heads_of): (usize, usize) = scale.pick((1 << 14, 32), (8, 4));
-    let (drafted, vocabulary): (usize, usize) = scale.pick((128, 1 << 15), (4, 2048));
+    let (drafted, vocabulary): (usize, usize) = scale.pick((256, 1 << 15), (4, 2048));
     let pair =
         |entry, size: usize, unit, grid: usize, block| Pair::new(entry, TWINS, (size as u64, unit), grid as u32, block);
     let of_states = |numbers: Vec<f32>| numbers.as_chunks::<STATES>().0.to_vec();
