@@ -110,6 +110,17 @@ pub(super) fn with_stated_type(init: &syn::Expr, ty: &syn::Type) -> Option<syn::
     Some(syn::Expr::MethodCall(ExprMethodCall { turbofish: Some(turbofish), ..call.clone() }))
 }
 
+/// Returns the body of a function with a sum or a product at its end that has the type of the function's result.
+pub(super) fn with_stated_result(item: &syn::ItemFn) -> Option<syn::Block> {
+    let syn::ReturnType::Type(_, ty) = &item.sig.output else { return None };
+    let syn::Stmt::Expr(last, None) = item.block.stmts.last()? else { return None };
+    let total = with_stated_type(last, ty)?;
+    let mut body = (*item.block).clone();
+    body.stmts.pop();
+    body.stmts.push(syn::Stmt::Expr(total, None));
+    Some(body)
+}
+
 /// Returns the loop that replaces a call, whose closures take items by the names of their parts (`by_names`) or as values.
 fn written(
     call: &ExprMethodCall,

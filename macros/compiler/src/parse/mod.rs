@@ -103,7 +103,8 @@ fn pass(item: &syn::ItemFn, role: Role, options: &Options, known: Vec<Kind>, dia
     let mut parser = Parser::new(item, role, options, known, diags);
     parser.signature(item);
     inner_attributes::refuse(item, parser.diags);
-    let mut body = parser.block(&item.block);
+    let stated = iter_consumers::with_stated_result(item);
+    let mut body = parser.block(stated.as_ref().unwrap_or(&item.block));
     let result = parser.function.ret.as_ref().map(|ret| signature::shape_kind(&ret.shape));
     if let (Some(expected), Some(tail)) = (result, &mut body.tail) {
         parser.expect_token(tail, expected);

@@ -29,6 +29,34 @@ fn iterations_that_are_skipped() {
 }
 
 #[test]
+fn ranges_that_lengths_end() {
+    let of = |body: &str| {
+        let text = text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None);
+        (text.contains("w.get_unchecked("), text.contains("covers"))
+    };
+    assert_eq!(of("for i in 0..w.len().min(a) { *r += w[i]; }"), (true, false));
+    assert_eq!(of("for x in w.iter().take(a) { *r += x; }"), (true, false));
+    assert_eq!(of("for (x, y) in w.iter().zip(&w[a..]) { *r += x * y; }"), (true, false));
+    assert_eq!(of("let sum: u32 = w.iter().take(a).sum(); *r = sum;"), (true, false));
+    // Another index, a range that begins elsewhere, one that is too long, and a name of several memories.
+    assert_eq!(of("for i in 0..w.len().min(a) { *r += w[i + 1]; }"), (true, true));
+    assert_eq!(of("for i in b..w.len().min(a) { *r += w[i]; }"), (true, true));
+    assert_eq!(of("for i in 0..w.len().max(a) { *r += w[i]; }"), (true, true));
+    assert_eq!(of("let mut x = &w[a..]; for i in 0..x.len().min(b) { *r += x[i]; x = &w[b..]; }"), (false, false));
+}
+
+/// A sum at the end of a function has the type of its result, as with a turbofish.
+#[test]
+fn totals_of_results() {
+    let of = |call: &str| {
+        text(&format!("#[device] fn subject(v: &[f32]) -> f32 {{ v.iter().map(|x| x * x).{call} }}"), |_| None)
+    };
+    for (stated, written) in [("sum()", "sum::<f32>()"), ("product()", "product::<f32>()")] {
+        assert_eq!(of(stated), of(written));
+    }
+}
+
+#[test]
 fn clamped_indexes() {
     hoists("for i in 0..5 { m[(a + i).clamp(0, b)] = 1; }", "covers(m, min(max(a + values_of(steps), 0), b))", &[]);
 }

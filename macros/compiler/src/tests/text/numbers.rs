@@ -109,3 +109,18 @@ fn warps_that_combine() {
     assert_eq!(of("", "0..CHUNKS"), (1, 1));
     assert_eq!((of("", "0..64"), of("", "0..b")), ((0, 0), (0, 0)));
 }
+
+/// A table that is a constant says how long a loop over it is.
+#[test]
+fn loops_over_tables() {
+    let source = "#[device] fn subject(words: [u32; 16]) -> u32 {
+        let mut x = words;
+        for (t, &constant) in TABLE.iter().enumerate() {
+            x[t % 16] = x[(t + 1) % 16].rotate_left(7) ^ x[(t + 9) % 16].wrapping_add(constant);
+        }
+        x[0]
+    }";
+    let expansion = expand(source).to_string();
+    assert!(expansion.contains("(TABLE) . len ()"), "{expansion}");
+    assert!(text(source, |_| None).contains("#pragma unroll\n"));
+}

@@ -4,6 +4,7 @@
 mod access;
 mod adjacent;
 mod ahead;
+mod bounded;
 mod boxes;
 mod called;
 mod closure_calls;
@@ -98,7 +99,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         fused,
         out: Vec::new(),
         jump_targets: Vec::new(),
-        unchecked: BTreeSet::new(),
+        unchecked: bounded::bounded(function),
         widened: BTreeMap::new(),
         adjacent: BTreeMap::new(),
         numbers: Vec::new(),
@@ -142,7 +143,7 @@ struct Lower<'f> {
     fused: &'f BTreeSet<LocalId>,
     out: Vec<CuStmt>,
     jump_targets: Vec<control::JumpTarget>,
-    /// Accesses that a test before their loop or their run of statements has shown to be within bounds.
+    /// Accesses that their loop's range (`bounded`), or a test before it or their run of statements, has shown to be within bounds.
     unchecked: BTreeSet<SiteId>,
     /// Accesses to elements that are next to each other, with how many they are if the text does not say it (`adjacent`).
     adjacent: BTreeMap<SiteId, Option<ValueId>>,

@@ -7,6 +7,7 @@ use quote::quote;
 use super::Lower;
 use crate::emit::cuda::ast::Within;
 use crate::model::expr::{BinaryOp, Block, Expr, ExprKind, UnaryOp};
+use crate::model::op::Op;
 use crate::model::range::Range;
 use crate::model::walk::{walk, walk_block};
 use crate::model::{Function, ValueId};
@@ -39,6 +40,12 @@ pub(super) fn number(function: &Function, expr: &Expr) -> Option<TokenStream> {
         ExprKind::Constant(value) => {
             let tokens = &function.values[usize::from(value.0)].tokens;
             Some(quote!(((#tokens) as ::core::primitive::i128)))
+        }
+        // The number of elements of an array that is a constant.
+        ExprKind::Op { op: Op::Length, operands, .. } => {
+            let [Expr { kind: ExprKind::Constant(value), .. }] = &operands[..] else { return None };
+            let tokens = &function.values[usize::from(value.0)].tokens;
+            Some(quote!(((#tokens).len() as ::core::primitive::i128)))
         }
         ExprKind::Cast(inner, _) | ExprKind::Typed(inner, _) => number(function, inner),
         ExprKind::Unary(UnaryOp::Neg, inner) => {
