@@ -85,12 +85,26 @@ fn loops_of_neighbours() {
     assert_eq!(test_of(&around("1")), test_of(&around("WIDE / 2")));
 }
 
-/// The loop inside decides how large the body is.
+/// The loop inside decides how large a recurrence is. That of a warp is unrolled only where the text shows that it is small.
 #[test]
-fn warps_that_combine() {
-    let of = |head: &str, inner: &str| {
-        let head = format!(
-            "#[cluster_kernel(block = 64)] fn subject{head}(k: &[f32], out: &mut [f32], a: u32, b: u32) {{
+fn recurrences_and_warps() {
+    let recurrence = |inner: &str| {
+        numbers(&format!(
+            "let mut s = 0; for i in 0..a {{ for c in {inner} {{ s = s / 2 + w[i * b + c]; }} m[i * b] = s; }}"
+        ))
+    };
+    let unrolled = |inner: &str| {
+        let (text, asked) = recurrence(inner);
+        (text.matches("#pragma unroll 8\n").count(), asked.len())
+    };
+    assert_eq!(
+        (unrolled("0..4"), unrolled("0..N"), unrolled("0..b")),
+        ((1, 0), (1, 2), (0, 0)),
+        "the elements next to each other ask, too"
+    );
+    let of_warp = |inner: &str| {
+        let source = format!(
+            "#[cluster_kernel(block = 64)] fn subject(k: &[f32], out: &mut [f32], a: u32, b: u32) {{
                 let warp = tiled_partition::<32>(&this_thread_block());
                 let (i, mut s) = (this_grid().thread_rank(), 0.0);
                 for j in 0..a {{
@@ -101,13 +115,9 @@ fn warps_that_combine() {
                 out[i] = s;
             }}"
         );
-        let asked = expand(&head).to_string().matches("__private :: number (").count();
-        (text(&head, |_| None).matches("#pragma unroll 4\n").count(), asked)
+        text(&source, |_| None).matches("#pragma unroll 4\n").count()
     };
-    assert_eq!(of("", "0..4"), (1, 0));
-    assert_eq!(of("<const N: u32>", "0..N"), (1, 1));
-    assert_eq!(of("", "0..CHUNKS"), (1, 1));
-    assert_eq!((of("", "0..64"), of("", "0..b")), ((0, 0), (0, 0)));
+    assert_eq!((of_warp("0..4"), of_warp("0..CHUNKS"), of_warp("0..64")), (1, 0, 0));
 }
 
 /// A table that is a constant says how long a loop over it is.

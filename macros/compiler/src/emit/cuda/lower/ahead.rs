@@ -79,9 +79,16 @@ pub(super) fn ahead(function: &Function, nest: &Nest<'_>) -> Option<Ahead> {
     }
     let sizes = Sizes::of(function, nest)?;
     if sizes.written <= LARGEST_RECURRENCE && is_recurrence(nest) {
-        return sizes.rounds(function, body, RECURRENCE, MOST_INNER * LARGEST_RECURRENCE);
+        return Some(match sizes.all {
+            Some(_) => Ahead::Rounds(RECURRENCE),
+            None => Ahead::RoundsIf {
+                rounds: RECURRENCE,
+                size: numbers::size(function, body)?,
+                most: MOST_INNER * LARGEST_RECURRENCE,
+            },
+        });
     }
-    is_combination(function, nest).then(|| sizes.rounds(function, body, COMBINATION, LARGEST_COMBINATION))?
+    is_combination(function, nest).then_some(Ahead::Rounds(COMBINATION))
 }
 
 /// Whether a loop reads an element of a peer's memory, or a vector, in each iteration.
@@ -92,8 +99,8 @@ fn reads_peer(nest: &Nest<'_>) -> bool {
     })
 }
 
-/// Whether the lanes of a warp combine values in each iteration of a loop that loads vectors in each, and stores nothing. Its size may be
-/// one that only the runtime knows.
+/// Whether the lanes of a warp combine values in each iteration of a loop that loads vectors in each, and stores nothing. The loop is small:
+/// printed twice, a large one is slower, and so is one whose size only the runtime knows, as that of four keys with a name.
 pub(super) fn is_combination(function: &Function, nest: &Nest<'_>) -> bool {
     let (mut loads, mut combines, mut stores) = (false, false, false);
     walk(nest.whole, &mut |expr| match &expr.kind {
@@ -105,7 +112,7 @@ pub(super) fn is_combination(function: &Function, nest: &Nest<'_>) -> bool {
         ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => stores |= is_memory(place),
         _ => {}
     });
-    let is_small = |sizes: Sizes| sizes.all.is_none_or(|all| all <= LARGEST_COMBINATION);
+    let is_small = |sizes: Sizes| sizes.all.is_some_and(|all| all <= LARGEST_COMBINATION);
     loads && combines && !stores && Sizes::of(function, nest).is_some_and(is_small)
 }
 
@@ -138,14 +145,6 @@ impl Sizes {
             }
         });
         is_plain.then_some(Sizes { written, all: repeated.map(|repeated| written + repeated) })
-    }
-
-    /// Takes so many iterations at a time of a loop that has such a size, at most.
-    fn rounds(&self, function: &Function, body: &Block, rounds: u64, most: u64) -> Option<Ahead> {
-        match self.all {
-            Some(_) => Some(Ahead::Rounds(rounds)),
-            None => Some(Ahead::RoundsIf { rounds, size: numbers::size(function, body)?, most }),
-        }
     }
 }
 
