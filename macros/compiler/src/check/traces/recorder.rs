@@ -17,6 +17,7 @@ use crate::diag::Diag;
 use crate::messages;
 use crate::model::barrier::PhaseAction;
 use crate::model::group::Group;
+use crate::span::SpanRange;
 
 /// What is taken of the thread, and of no other.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +55,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
                 somewhere: Vec::new(),
                 barriers: Vec::new(),
                 with_warp: vec![Time::default().with_warp],
+                relaxed: Vec::new(),
                 transfers: Vec::new(),
                 passed: BTreeSet::new(),
                 has_given: false,
@@ -175,8 +177,9 @@ impl<'a, 'f> Recorder<'a, 'f> {
         self.time.may_know = true;
     }
 
-    /// A barrier of a group, at which the thread arrives, or for which it waits, or both.
-    fn barrier(&mut self, group: Group, at: Point, (arrives, waits): (bool, bool)) {
+    /// A barrier of a group, at which the thread arrives, or for which it waits, or both. `relaxed` is where it arrives without ordering
+    /// memory.
+    fn barrier(&mut self, group: Group, at: Point, (arrives, waits): (bool, bool), relaxed: Option<SpanRange>) {
         let index = match group {
             Group::ThreadBlock => 0,
             Group::Cluster => 1,
@@ -184,8 +187,17 @@ impl<'a, 'f> Recorder<'a, 'f> {
             Group::Tile | Group::Coalesced => return,
         };
         let phases = &mut self.time.phases[index];
+        let relaxed = relaxed.filter(|_| !self.time.is_fenced);
+        self.trace.relaxed.extend(relaxed.map(|at| (phases.arrivals, at)));
         phases.arrivals += u32::from(arrives);
-        phases.waits += u32::from(waits);
+        if arrives && relaxed.is_none() {
+            phases.releases = phases.arrivals;
+        }
+        // An arrival is waited for before the next one.
+        if waits {
+            phases.waits = phases.releases;
+        }
+        self.time.is_fenced &= !arrives;
         self.trace.barriers.push(at);
         self.time.barriers = self.trace.barriers.len();
         if arrives && waits {
@@ -203,11 +215,11 @@ impl<'a, 'f> Recorder<'a, 'f> {
         }
     }
 
-    fn group(&mut self, step: &GroupStep, at: Point) {
+    fn group(&mut self, step: &GroupStep, at: Point, span: SpanRange) {
         match step {
             GroupStep::Collective { team, barrier, .. } if !team.group.is_of_a_warp() => {
                 if *barrier {
-                    self.barrier(team.group, at, (true, true));
+                    self.barrier(team.group, at, (true, true), None);
                 }
             }
             // No thread waits for another to begin its part of a copy.
@@ -221,8 +233,10 @@ impl<'a, 'f> Recorder<'a, 'f> {
                 }
             }
             GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_) => self.together(at),
-            GroupStep::Arrive { group, .. } => self.barrier(*group, at, (true, false)),
-            GroupStep::Wait { group, .. } => self.barrier(*group, at, (false, true)),
+            GroupStep::Arrive { group, method, .. } => {
+                self.barrier(*group, at, (true, false), method.relaxed.then_some(span));
+            }
+            GroupStep::Wait { group, .. } => self.barrier(*group, at, (false, true), None),
             GroupStep::ArriveForgotten { .. } | GroupStep::WaitElected { .. } => self.signal(),
         }
     }
@@ -241,7 +255,7 @@ impl Observer for Recorder<'_, '_> {
                     self.found.push(messages::rank_of_block_out_of_range(at, rank.natural(), self.check.blocks, block));
                 }
             }
-            StepKind::Group(step) => self.group(step, at),
+            StepKind::Group(group) => self.group(group, at, step.at),
             StepKind::BarrierCall(call) => {
                 self.tell();
                 let call = &self.check.cfg.barrier_calls[call.0];
@@ -262,8 +276,9 @@ impl Observer for Recorder<'_, '_> {
                 self.signal();
                 self.forget_copies();
             }
+            StepKind::Memory(MemoryStep::Fence) => self.time.is_fenced = true,
             StepKind::Value(_)
-            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+            | StepKind::Memory(MemoryStep::WaitPrevious)
             | StepKind::Token(
                 TokenStep::Move { .. }
                 | TokenStep::HandOver { .. }
