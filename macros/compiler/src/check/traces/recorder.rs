@@ -9,7 +9,7 @@ use super::trace::{Made, Point, Somewhere, Stored, Time, Trace, Transfer, Use};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, NodeId, Select, Source, Step,
+    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, Select, Step,
     StepKind, Team, TokenStep, ValueStep,
 };
 use crate::check::runs::{Launch, Observer, Thread, ThreadId};
@@ -259,8 +259,7 @@ impl Observer for Recorder<'_, '_> {
             StepKind::BarrierCall(call) => {
                 self.tell();
                 let call = &self.check.cfg.barrier_calls[call.0];
-                let is_ignored = call.method.action == PhaseAction::TryWait && !self.check.is_heeded(call.result);
-                self.time.may_know |= waits(call.method.action) && !is_ignored;
+                self.time.may_know |= waits(call.method.action) && !call.is_ignored;
             }
             StepKind::Copy(id) => {
                 let step = &self.check.cfg.copies[id.0];
@@ -378,39 +377,6 @@ fn combined(before: u64, (block, step): Point) -> u64 {
 }
 
 impl Check<'_, '_> {
-    /// Whether it matters to accesses what a test of a barrier has found: it is not forgotten where the arms of a branch on it merge.
-    fn is_heeded(&self, result: NodeId) -> bool {
-        let mut same = BTreeSet::from([result]);
-        for (number, node) in self.cfg.nodes.iter().enumerate() {
-            let is_not =
-                matches!(node.source, Source::Not) && node.operands.iter().any(|operand| same.contains(operand));
-            let read = node.source.read().and_then(|variable| self.cfg.only_value(variable));
-            let is_test = is_not || read.is_some_and(|value| same.contains(&value));
-            match is_test {
-                true => _ = same.insert(NodeId(number)),
-                false if node.operands.iter().any(|operand| same.contains(operand)) => return true,
-                false => {}
-            }
-        }
-        let is_set = |step: &Step| match step.kind.set() {
-            Some((variable, value, _)) => same.contains(&value) && self.cfg.only_value(variable) != Some(value),
-            None => false,
-        };
-        let accesses = |block: BlockId| {
-            let steps = &self.cfg.blocks[block.0].steps;
-            steps.iter().any(|step| matches!(step.kind, StepKind::Memory(MemoryStep::Access(_))))
-        };
-        let decides = |branch: BlockId| match self.runs.merged_arms(branch) {
-            Some(arms) => arms.contains(branch) || arms.iter().any(accesses),
-            None => true,
-        };
-        (0..self.cfg.blocks.len()).map(BlockId).any(|block| {
-            let content = &self.cfg.blocks[block.0];
-            let is_tested = content.end.condition().is_some_and(|on| same.contains(&on));
-            is_tested && decides(block) || content.steps.iter().any(is_set)
-        })
-    }
-
     /// Whether a thread may learn what another did by something that is no barrier of a group: a phase barrier, an atomic, a call.
     pub(super) fn has_signals(&self) -> bool {
         let is_signal = |access: &Access| match access.kind {
