@@ -416,11 +416,10 @@ pub(crate) struct Crowd {
 /// More threads, of a block or of the cluster, change an element each than there are.
 pub(crate) fn crowded(at: SpanRange, rule: Rule, name: &str, crowd: Crowd, of_cluster: bool) -> Diag {
     let (Crowd { threads, elements, blocks }, group) = (crowd, if of_cluster { "cluster" } else { "block" });
-    let elements = match (elements, blocks) {
-        (1, 1) => format!("the only element of `{name}`"),
-        (1, _) => format!("the only element of `{name}` in one of {blocks} blocks"),
-        (_, 1) => format!("one of the {elements} elements of `{name}`"),
-        _ => format!("one of the {elements} elements of `{name}` in one of {blocks} blocks"),
+    let of_blocks = if blocks == 1 { String::new() } else { format!(" in one of {blocks} blocks") };
+    let elements = match elements {
+        1 => format!("the only element of `{name}`{of_blocks}"),
+        _ => format!("one of the {elements} elements of `{name}`{of_blocks}"),
     };
     Diag::new(
         rule,
