@@ -24,7 +24,8 @@ pub(super) fn mark(cfg: &mut Cfg<'_>) {
         return;
     }
     let control = Control::of(cfg);
-    let arms = control.regions(cfg).filter(|(_, _, end)| end.is_some()).map(|(branch, arms, _)| (branch, arms)).collect();
+    let arms =
+        control.regions(cfg).filter(|(_, _, end)| end.is_some()).map(|(branch, arms, _)| (branch, arms)).collect();
     for (id, answer) in tests {
         cfg.barrier_calls[id].is_ignored = !decides(cfg, &arms, answer);
     }
@@ -91,7 +92,8 @@ fn select(cfg: &Cfg<'_>, mut variables: BTreeSet<Variable>) -> bool {
                 }
             }
         }
-        for (variable, value, _) in cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set()) {
+        for (variable, value, _) in cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set())
+        {
             if nodes.contains(&value) {
                 variables.insert(variable);
             }

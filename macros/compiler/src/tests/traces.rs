@@ -181,14 +181,17 @@ fn a_crowd_in_the_memory_of_several_blocks() {
             let (to, at) = (input[i] % 4, input[i + 64] % {length}); let p = cluster.map_shared_rank(&few, to); {change}"
         ))
     };
-    for change in ["p[at] += i;", "let old = p[at]; p[at] = old + i;", "let old = p[at]; let new = old * 3 + i; p[at] = new;"] {
+    for change in
+        ["p[at] += i;", "let old = p[at]; p[at] = old + i;", "let old = p[at]; let new = old * 3 + i; p[at] = new;"]
+    {
         assert_eq!(changes(1, change), ["unsynchronized_access"], "{change}");
         assert_eq!(changes(15, change), ["unsynchronized_access"], "{change}");
         assert_eq!(changes(16, change), ["unordered_remote_write"], "{change}");
         assert_eq!(changes(63, change), ["unordered_remote_write"], "{change}");
         assert!(changes(64, change).is_empty(), "{change}");
     }
-    for change in ["p.atomic(at).fetch_add(i, Relaxed);", "if i < 4 { p[at] += i; }", "if input[i] > 3 { p[at] += i; }"] {
+    for change in ["p.atomic(at).fetch_add(i, Relaxed);", "if i < 4 { p[at] += i; }", "if input[i] > 3 { p[at] += i; }"]
+    {
         assert!(changes(15, change).is_empty(), "{change}");
     }
     // An index that changes in between is another one.

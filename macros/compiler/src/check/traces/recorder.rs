@@ -9,8 +9,8 @@ use super::trace::{Made, Point, Somewhere, Stored, Time, Trace, Transfer, Use};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, Select, Step,
-    StepKind, Team, TokenStep, ValueStep,
+    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, Select, Step, StepKind, Team,
+    TokenStep, ValueStep,
 };
 use crate::check::runs::{Launch, Observer, Thread, ThreadId};
 use crate::diag::Diag;
