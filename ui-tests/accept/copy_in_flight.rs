@@ -82,12 +82,34 @@ fn by_a_function(input: &[f32], out: &mut [f32]) {
     out[block.thread_rank()] = of_a_row(&block, &rows[0], &input[..64]) + of_a_row(&block, &rows[1], &input[64..128]);
 }
 
+/// The thread asks until the copy is complete, or waits if it is not.
+#[cluster_kernel(block = 64)]
+fn asked(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tiles = shared_array::<[f32; 64], 2>();
+    let bars = shared_barriers::<2>();
+    bars.init_collective(&block, 64);
+    memcpy_async(&block, &tiles[0], &input[..64], &bars[0]);
+    memcpy_async(&block, &tiles[1], &input[64..128], &bars[1]);
+    let (first, second) = (bars[0].arrive(), bars[1].arrive());
+    let mut spins = 0.0;
+    while !bars[0].try_wait(&first) {
+        spins += 1.0;
+    }
+    if !bars[1].try_wait(&second) {
+        bars[1].wait(second);
+    }
+    out[i] = tiles[0][63 - i] + tiles[1][63 - i] + spins * 0.0;
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<read_late>,
     phalanx::Program::of::<another_row>,
     phalanx::Program::of::<one_waits>,
     phalanx::Program::of::<goes_out>,
     phalanx::Program::of::<by_a_function>,
+    phalanx::Program::of::<asked>,
 ];
 
 /// The owner reads its inbox after it has waited, and tells the sender so by a barrier of the cluster.

@@ -142,6 +142,20 @@ fn round_a_loop(input: &[u32], out: &mut [u32], tiles: u32) {
     out[this_grid().thread_rank()] = sum;
 }
 
+/// The block orders its own accesses before the cluster meets.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn its_own_memory(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let tile = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    tile[i] = input[i];
+    block.sync();
+    let token = cluster.barrier_arrive_relaxed();
+    cluster.barrier_wait(token);
+    out[this_grid().thread_rank()] = tile[63 - i];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<entry>,
     phalanx::Program::of::<a_read_and_a_fence>,
@@ -151,4 +165,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<the_block_s_own>,
     phalanx::Program::of::<a_helper_s>,
     phalanx::Program::of::<round_a_loop>,
+    phalanx::Program::of::<its_own_memory>,
 ];

@@ -193,6 +193,22 @@ fn chain(input: &[u32], out: &mut [u32]) {
     out[this_grid().thread_rank()] = before;
 }
 
+/// A counter of each block, by atomics.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn counted_with_atomics(experts: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let count = shared_array::<u32, 1>();
+    let i = this_thread_block().thread_rank();
+    if i == 0 {
+        count[0] = 0;
+    }
+    cluster.sync();
+    let of_expert = cluster.map_shared_rank(&count, experts[this_grid().thread_rank()] % 4);
+    let slot = of_expert.atomic(0).fetch_add(1, Relaxed);
+    cluster.sync();
+    out[this_grid().thread_rank()] = slot + count[0];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<inbox>,
     phalanx::Program::of::<histogram>,
@@ -206,4 +222,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<spread_by_thread>,
     phalanx::Program::of::<counted_in_the_first>,
     phalanx::Program::of::<chain>,
+    phalanx::Program::of::<counted_with_atomics>,
 ];

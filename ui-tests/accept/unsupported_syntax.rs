@@ -66,8 +66,27 @@ fn tuples_of_peers(output: &mut [u32]) {
     cluster.sync();
 }
 
+/// Names that get their values later.
+#[cluster_kernel(block = 32)]
+fn declared_together(input: &[f32], output: &mut [f32]) {
+    let i = this_thread_block().thread_rank();
+    let (mut low, high, (first, second));
+    let (count, flag): (u32, bool);
+    if input[i] > 0.0 {
+        (low, high, count) = (1.0, input[i], 3);
+    } else {
+        low = input[i];
+        (high, count) = (2.0, 1);
+    }
+    flag = high > 1.0;
+    (first, second) = (low, high);
+    low += 1.0;
+    output[i] = low * high + first * second + if flag { count as f32 } else { 0.0 };
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<syntax>,
     phalanx::Program::of::<tuples_and_indexes>,
     phalanx::Program::of::<tuples_of_peers>,
+    phalanx::Program::of::<declared_together>,
 ];

@@ -73,6 +73,23 @@ fn of_a_row(block: &ThreadBlock, row: &SharedSlice<f32>, input: &[f32]) -> f32 {
     early
 }
 
+/// Whether the copy is complete is asked once, and the answer only counted.
+#[cluster_kernel(block = 64)]
+fn asked_in_vain(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<f32, 64>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    memcpy_async(&block, &tile, &input[..64], &bar);
+    let token = bar.arrive();
+    let mut spins = 0.0;
+    if !bar.try_wait(&token) {
+        spins += 1.0;
+    }
+    out[i] = tile[63 - i] + spins * 0.0;
+}
+
 fn main() {}
 
 /// The owner reads its inbox while peers still send to it: no barrier of the cluster waits for a copy.

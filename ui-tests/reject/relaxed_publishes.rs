@@ -186,4 +186,16 @@ fn a_helper_s(input: &[u32], out: &mut [u32]) {
     meet(&cluster);
 }
 
+/// Not even the block's own accesses are ordered.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn its_own_memory(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let tile = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    tile[i] = input[i];
+    let token = cluster.barrier_arrive_relaxed();
+    cluster.barrier_wait(token);
+    out[this_grid().thread_rank()] = tile[63 - i];
+}
+
 fn main() {}

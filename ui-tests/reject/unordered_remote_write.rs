@@ -121,6 +121,23 @@ fn counted_in_the_first(input: &[u32], out: &mut [u32]) {
     out[this_grid().thread_rank()] = bins[i];
 }
 
+/// Fewer counters than threads, wherever they are.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn counted_without_atomics(experts: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let count = shared_array::<u32, 1>();
+    let i = this_thread_block().thread_rank();
+    if i == 0 {
+        count[0] = 0;
+    }
+    cluster.sync();
+    let of_expert = cluster.map_shared_rank(&count, experts[this_grid().thread_rank()] % 4);
+    let slot = of_expert[0];
+    of_expert[0] = slot + 1;
+    cluster.sync();
+    out[this_grid().thread_rank()] = slot + count[0];
+}
+
 fn main() {}
 
 /// All blocks write the same element.

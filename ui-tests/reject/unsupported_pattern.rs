@@ -6,7 +6,7 @@ use phalanx::prelude::*;
 fn patterns(n: u32) {
     let ref c = n;
     for (i, j) in 0..n {}
-    let (a, b);
+    let [a, b];
     match (n, n) {
         (.., 1) => {}
         ((x, 1) | (1, x)) if let Some(y) = Some(x) => {}

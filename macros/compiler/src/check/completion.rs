@@ -146,7 +146,8 @@ pub(super) fn waits_of(cfg: &Cfg<'_>, step: &Step) -> Vec<Shared> {
     match &step.kind {
         StepKind::BarrierCall(call) => {
             let call = &cfg.barrier_calls[call.0];
-            call.method.action.observation().and(barrier_of(&call.region)).into_iter().collect()
+            let observes = call.method.action.observation().filter(|_| !call.is_ignored);
+            observes.and(barrier_of(&call.region)).into_iter().collect()
         }
         StepKind::Call(call) => {
             cfg.calls[call.0].barriers.iter().filter_map(|(_, region)| barrier_of(region)).collect()

@@ -20,6 +20,7 @@ pub(crate) mod engine;
 pub(crate) mod fences;
 mod fixed;
 mod forgotten;
+mod ignored;
 mod key_range;
 mod liveness;
 mod moving;
@@ -149,10 +150,17 @@ fn check_arch(function: &Function, diags: &mut Diags) {
     }
 }
 
+/// The graph of a function, with what is known of its tests. It fails at a call that would make it too large.
+fn graph(function: &Function) -> Result<Cfg<'_>, SpanRange> {
+    let mut cfg = build::build(function)?;
+    ignored::mark(&mut cfg);
+    Ok(cfg)
+}
+
 /// Follows the threads of a function that other checks have not looked at yet, and reports the faults of [`traces`]. Returns whether a
 /// launch was followed in which no thread fails, or none could be.
 pub(crate) fn follow_threads(function: &Function, diags: &mut Diags) -> bool {
-    let Ok(mut cfg) = build::build(function) else { return true };
+    let Ok(mut cfg) = graph(function) else { return true };
     let tokens = Tokens::of(function, &cfg);
     forgotten::mark(&mut cfg, &tokens, &mut diags.nested());
     let (control, live) = (Control::of(&cfg), Live::of(&cfg));
@@ -163,14 +171,14 @@ pub(crate) fn follow_threads(function: &Function, diags: &mut Diags) -> bool {
 
 /// Reports the elements to which two threads of a function send.
 pub(crate) fn follow_sends(function: &Function, diags: &mut Diags) {
-    if let Ok(cfg) = build::build(function) {
+    if let Ok(cfg) = graph(function) {
         receipts::check(function, &cfg, &Control::of(&cfg), diags);
     }
 }
 
 /// Compares the accesses of owners and peers alone, and reports the faults of [`dsm`].
 pub(crate) fn compare_blocks(function: &Function, diags: &mut Diags) {
-    let Ok(mut cfg) = build::build(function) else { return };
+    let Ok(mut cfg) = graph(function) else { return };
     let tokens = Tokens::of(function, &cfg);
     forgotten::mark(&mut cfg, &tokens, &mut diags.nested());
     let (control, live) = (Control::of(&cfg), Live::of(&cfg));
@@ -185,7 +193,7 @@ const WARP: u64 = 32;
 
 fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
     let parsed = diags.is_empty();
-    let mut cfg = match build::build(function) {
+    let mut cfg = match graph(function) {
         Ok(cfg) => cfg,
         Err(call) => return Err(diags.refuse(messages::too_many_closure_bodies(call, build::MOST_CLOSURE_BODIES))),
     };

@@ -1,6 +1,7 @@
 //! Comparisons of variables that are set several times: `if j >= near { .. } .. if j >= near { .. }` in one iteration of a loop, and, over several,
 //! `if j / 2 >= near { .. } .. j /= 2 .. if j >= near { .. }`. What a comparison says after a variable is set is what another one, of the value that
-//! it is set to, said before (a weakest precondition). `branch_correlation` follows them.
+//! it is set to, said before (a weakest precondition). A variable that is tested itself, `let far = x[k] > near; if far { .. } .. if far { .. }`,
+//! is such a comparison. `branch_correlation` follows them.
 //!
 //! Not done here: arithmetic, but that `x * c / c` is at most `x` for unsigned numbers, whether they wrap around or not.
 
@@ -323,12 +324,17 @@ fn evaluated(cfg: &Cfg<'_>) -> Vec<Evaluated> {
 }
 
 impl Terms<'_, '_> {
-    /// The comparison of variables that a value is at the end of a block.
+    /// The comparison of variables, or the variable, that a value is at the end of a block.
     fn comparison(&self, node: NodeId, block: BlockId) -> Option<Term> {
         let Evaluated::At(from, at) = self.evaluated[node.0] else { return None };
-        let term = self.at(node, (from, at), MAX_DEPTH)?;
+        let term = self.at(node, (from, at + 1), MAX_DEPTH)?;
         let is_followed = self.whole.iter().any(|variable| term.mentions(*variable));
-        let is_comparison = matches!(term, Term::Binary(op, ..) if compares(op));
+        // A variable that is a condition itself is one of `true` and `false`.
+        let is_comparison = match term {
+            Term::Binary(op, ..) => compares(op),
+            Term::Variable(_) => true,
+            Term::Fixed(_) => false,
+        };
         let is_set = |step: &Step| step.kind.set().is_some_and(|(of, ..)| term.mentions(of));
         let steps = |of: BlockId| &self.cfg.blocks[of.0].steps[..];
         let between = (from != block).then(|| following_until(self.cfg, from, block));

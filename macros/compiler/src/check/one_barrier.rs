@@ -1,6 +1,8 @@
 //! Joins faults that one mistake makes, such as a barrier of the cluster that is missing, into one error, with notes for the other places.
 //! All are faults: which of them rustc shows first decides nothing.
 
+use std::ops::Range;
+
 use crate::diag::Diag;
 use crate::messages;
 use crate::rules::Rule;
@@ -17,7 +19,11 @@ pub(crate) fn join(faults: Vec<Diag>) -> Vec<Diag> {
         others.into_iter().partition(|fault| fault.rule == Rule::TokenNeverWaited);
     let (divergent, others): (Vec<Diag>, Vec<Diag>) = others.into_iter().partition(is_divergent);
     for fault in of_tokens.into_iter().chain(divergent).chain(others).chain(of_exits) {
-        match groups.iter_mut().find(|group| group.iter().any(|known| is_mended_with(known, &fault))) {
+        let is_of = |group: &Vec<Diag>| {
+            let is_mended = group.iter().any(|known| is_mended_with(known, &fault));
+            is_mended || group.iter().all(|known| lack_one_barrier(known, &fault))
+        };
+        match groups.iter_mut().find(|group| is_of(group)) {
             Some(group) => group.push(fault),
             None => groups.push(vec![fault]),
         }
@@ -59,6 +65,30 @@ fn is_mended_with(one: &Diag, other: &Diag) -> bool {
     let is_turned = is_next || is_partner(one, other) && is_partner(other, one);
     let is_of_kernel = one.rule.requirement().is_some() && other.rule.requirement().is_some();
     is_of_kernel && (is_turned || one.rule == other.rule && is_same_fault(one, other) || follows(one, other))
+}
+
+/// Whether one barrier would come between the two accesses of both faults: there is a place for it in the source that is between them.
+/// Of several faults, any two of which have such a place, all have one.
+fn lack_one_barrier(one: &Diag, other: &Diag) -> bool {
+    match (unordered(one), unordered(other)) {
+        (Some((one, is_turn)), Some((other, is_others_turn))) => {
+            is_turn == is_others_turn && one.start < other.end && other.start < one.end
+        }
+        _ => false,
+    }
+}
+
+/// What lies between the two accesses of a fault; or, if they are accesses of two iterations, what does not, and that they are.
+fn unordered(fault: &Diag) -> Option<(Range<Place>, bool)> {
+    let is_of_pair =
+        matches!(fault.rule, Rule::UnpublishedRemoteRead | Rule::OverwriteWhileRead | Rule::UnorderedRemoteWrite);
+    let (first, note) = cause(fault).filter(|_| is_of_pair)?;
+    let second = place(fault.at);
+    match note.ends_with("in the previous iteration") {
+        // The end of the loop is between them.
+        true => Some((first.min(second)..first.max(second), true)),
+        false => (first < second).then_some((first..second, false)),
+    }
 }
 
 /// Whether two faults by one rule are the same, at two places: what spoils one spoils the other, and so one change mends both.

@@ -363,6 +363,13 @@ pub(crate) fn unsynchronized_access(
     })
 }
 
+/// Adds that an arrival comes between two accesses of a block and does not order them.
+pub(crate) fn with_relaxed_arrival(fault: Diag, arrival: SpanRange) -> Diag {
+    fault
+        .note(arrival, "this arrival is relaxed: it orders no accesses, of the block's own threads either")
+        .help("arrive with `barrier_arrive()`, or put `block.sync();` or a `fence(AcqRel, Scope::Cluster)` before the arrival")
+}
+
 /// Whether two accesses are one statement, which several threads execute.
 fn is_same_place(at: SpanRange, other: SpanRange) -> bool {
     (at.line(), at.column()) == (other.line(), other.column())
@@ -408,16 +415,28 @@ fn values_of(instance: &[(&Ident, i64, &str)]) -> String {
     instance.iter().map(value).collect::<Vec<_>>().join(", ")
 }
 
-/// More threads change an element each than there are. `numbers` are those of the threads, which are a block's or a cluster's, and of
-/// the elements.
-pub(crate) fn crowded(at: SpanRange, rule: Rule, name: &str, numbers: (u64, u64), of_cluster: bool) -> Diag {
-    let ((threads, elements), group) = (numbers, if of_cluster { "cluster" } else { "block" });
+/// Threads that change an element each, of an array in the memory of some blocks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Crowd {
+    pub(crate) threads: u64,
+    pub(crate) elements: u64,
+    pub(crate) blocks: u64,
+}
+
+/// More threads, of a block or of the cluster, change an element each than there are.
+pub(crate) fn crowded(at: SpanRange, rule: Rule, name: &str, crowd: Crowd, of_cluster: bool) -> Diag {
+    let (Crowd { threads, elements, blocks }, group) = (crowd, if of_cluster { "cluster" } else { "block" });
+    let of_blocks = if blocks == 1 { String::new() } else { format!(" in one of {blocks} blocks") };
+    let elements = match elements {
+        1 => format!("the only element of `{name}`{of_blocks}"),
+        _ => format!("one of the {elements} elements of `{name}`{of_blocks}"),
+    };
     Diag::new(
         rule,
         at,
         format!(
-            "each of the {threads} threads of the {group} reads and writes one of the {elements} elements of `{name}` here, with no \
-             barrier in between: two of them access the same one"
+            "each of the {threads} threads of the {group} reads and writes {elements} here, with no barrier in between: two of them \
+             access the same one"
         ),
     )
     .help(format!("use an atomic for both: `{name}.atomic(index).fetch_add(value, Relaxed)`"))

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Item, Local, LocalInit, Pat, Stmt as SynStmt, parse2};
+use syn::{Item, Local, LocalInit, Pat, Stmt as SynStmt, Type, parse2};
 
 use super::Parser;
 use super::iter_consumers::with_stated_type;
@@ -127,6 +127,8 @@ impl Parser<'_> {
     fn let_pattern(&mut self, pat: &Pat, ty: Option<ValueType>, local: &Local) -> Option<StmtKind> {
         let Some(init) = &local.init else {
             self.diags.push(messages::pattern_without_value(SpanRange::of(pat)));
+            // The names are known from here on.
+            let _ = self.pattern(pat, Kind::Value);
             return None;
         };
         let mut value = self.scrutinee(&init.expr);
@@ -227,7 +229,7 @@ impl Parser<'_> {
 /// tuple. No value may use a name that an earlier one gets.
 fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     let whole = || vec![Cow::Borrowed(stmt)];
-    if let Some(separate) = chosen_references(stmt) {
+    if let Some(separate) = chosen_references(stmt).or_else(|| declared(stmt)) {
         return separate.into_iter().map(Cow::Owned).collect();
     }
     let SynStmt::Local(Local { attrs, pat: Pat::Tuple(names), init: Some(init), .. }) = stmt else { return whole() };
@@ -249,6 +251,37 @@ fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     let separate =
         |(name, value)| parse2(quote_spanned!(SpanRange::of(value).lo=> let #name = #value;)).map(Cow::Owned);
     lets.map(separate).collect::<Result<_, _>>().unwrap_or_else(|_| whole())
+}
+
+/// Separates `let (a, mut b);` into `let a; let mut b;`, and one with types likewise.
+fn declared(stmt: &SynStmt) -> Option<Vec<SynStmt>> {
+    fn names(pat: &Pat, ty: Option<&Type>, declared: &mut Vec<SynStmt>) -> Option<()> {
+        match (pat, ty) {
+            (Pat::Type(typed), None) => names(&typed.pat, Some(&typed.ty), declared),
+            (Pat::Tuple(parts), None) => parts.elems.iter().try_for_each(|part| names(part, None, declared)),
+            (Pat::Tuple(parts), Some(Type::Tuple(types))) if parts.elems.len() == types.elems.len() => {
+                let mut parts = parts.elems.iter().zip(&types.elems);
+                parts.try_for_each(|(part, ty)| names(part, Some(ty), declared))
+            }
+            (name, ty) => {
+                name_of(name)?;
+                let ty = ty.map(|ty| quote!(: #ty));
+                declared.push(parse2(quote_spanned!(SpanRange::of(name).lo=> let #name #ty;)).ok()?);
+                Some(())
+            }
+        }
+    }
+    let SynStmt::Local(Local { attrs, pat, init: None, .. }) = stmt else { return None };
+    let is_pattern = match pat {
+        Pat::Type(typed) => name_of(&typed.pat).is_none(),
+        pat => name_of(pat).is_none(),
+    };
+    if !attrs.is_empty() || !is_pattern {
+        return None;
+    }
+    let mut all = Vec::new();
+    names(pat, None, &mut all)?;
+    Some(all)
 }
 
 /// Separates `let x = if condition { &a } else { &b };` into `let mut x = &b; if condition { x = &a; } else {}`, and likewise a

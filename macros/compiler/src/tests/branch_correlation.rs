@@ -45,6 +45,43 @@ fn conditions_that_are_tested_twice() {
     assert_eq!(broken(&named), [""; 0]);
 }
 
+/// A condition that each iteration names anew is the same until the next one.
+#[test]
+fn conditions_that_iterations_name() {
+    let rounds = |named: &str, first: &str, between: &str, second: &str| {
+        broken(&format!(
+            "cluster.sync();
+            for r in 0..rounds {{ {named} if {first} {{ {READ} }} {between} if {second} {{ cluster.sync(); }} own[i] = r; cluster.sync(); }}"
+        ))
+    };
+    let of_data = "let far = input[r] > 3;";
+    assert_eq!(rounds(of_data, "far", "", "far"), [""; 0]);
+    assert_eq!(rounds(of_data, "!far", "", "!far"), [""; 0]);
+    assert_eq!(rounds("let mut far = input[r] > 3;", "far", "", "far"), [""; 0]);
+    // The read may come without the barrier.
+    let unordered = ["overwrite_while_read"];
+    assert_eq!(rounds(of_data, "far", "", "input[r] > 3"), unordered);
+    assert_eq!(rounds("let mut far = input[r] > 3;", "far", "far = input[r + 1] > 3;", "far"), unordered);
+    assert_eq!(rounds("let mut far = input[r] > 3;", "far", "if input[r] > 5 { far = false; }", "far"), unordered);
+    assert_eq!(rounds("let (far, near) = (input[r] > 3, input[r] > 4);", "far", "", "near"), unordered);
+    // What one iteration names says nothing of the next one.
+    let of_next = format!(
+        "cluster.sync(); let mut far = false;
+        for r in 0..rounds {{ if far {{ cluster.sync(); }} own[i] = r; cluster.sync(); far = input[r] > 3; if far {{ {READ} }} }}"
+    );
+    assert_eq!(broken(&of_next), [""; 0]);
+    // The option holds a token wherever there was a read.
+    let optional = |waits: &str| {
+        rounds(
+            of_data,
+            "far",
+            "let pending = if far { Some(cluster.barrier_arrive()) } else { None };",
+            &format!("let Some(token) = pending {{ {waits} }} if far"),
+        )
+    };
+    assert_eq!(optional("cluster.barrier_wait(token);"), [""; 0]);
+}
+
 /// Threads of one cluster that take different arms are compared with each other.
 #[test]
 fn conditions_that_differ_between_threads() {

@@ -42,6 +42,23 @@ fn one_error_for_one_barrier() {
     let turns = format!("for k in 0..n {{ {turns} }}");
     let found = texts(&format!("{filled} cluster.sync(); let (mut from, mut to) = (&a, &b); {turns} cluster.sync();"));
     assert_eq!(found.len(), 1, "{found:#?}");
+    // Two arrays whose accesses one barrier would order, in a row and over the end of a loop.
+    let fields = |first: &str, second: &str| {
+        let (of_a, of_b) = (read("a"), read("b"));
+        format!(
+            "{filled} cluster.sync(); for k in 0..n {{ {of_a} b[i] = k; {first}.sync(); {of_b} a[i] = k + 1; {second}.sync(); }}
+            cluster.sync();"
+        )
+    };
+    for (first, second) in [("block", "cluster"), ("cluster", "block")] {
+        let found = texts(&fields(first, second));
+        assert_eq!(found.len(), 1, "{first}: {found:#?}");
+        assert!(found[0].contains("`a` ") && found[0].contains("`b` "), "{found:#?}");
+    }
+    assert!(texts(&fields("cluster", "cluster")).is_empty());
+    let mail = "let there = cluster.map_shared_rank(&a, peer); there[i] = n; cluster.map_shared_rank(&b, peer)[i] = n;";
+    let found = texts(&format!("{filled} cluster.sync(); {mail} block.sync(); out[i] = a[i] + b[i]; cluster.sync();"));
+    assert_eq!(found.len(), 1, "{found:#?}");
     // Two arrays, each with a write that another barrier has to order.
     let two = format!(
         "{filled} cluster.sync(); a[i] = 1; {} cluster.sync(); b[i] = 2; {} cluster.sync();",

@@ -26,6 +26,7 @@ mod gathers;
 mod graph;
 mod guards;
 mod handshakes;
+mod ignored;
 mod instances;
 mod known_values;
 pub(crate) mod made_up;

@@ -95,3 +95,39 @@ fn data_beside_ranks() {
         of("if t < 64 && input[t] > 3 { s[t] = 1; } if t >= 64 { s[t] = 2; } block.sync(); out[t] = s[t];").is_empty()
     );
 }
+
+/// A relaxed arrival at the cluster's barrier orders nothing, neither of the arriving thread's own block: only a fence before it does, or
+/// another barrier.
+#[test]
+fn a_relaxed_arrival_orders_no_accesses_of_its_own_block() {
+    let by = |barrier: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 2, block = 128)]
+            fn k(out: &mut [u32], n: u32) {{
+                let cluster = this_cluster();
+                let block = this_thread_block();
+                let t = block.thread_rank();
+                let s = shared_array::<u32, 128>();
+                for _ in 0..n {{
+                    s[t] = t;
+                    {barrier}
+                    out[cluster.thread_rank()] = s[127 - t];
+                    block.sync();
+                }}
+            }}"
+        ))
+    };
+    let arrival = "let token = cluster.barrier_arrive_relaxed(); cluster.barrier_wait(token);";
+    assert_eq!(by(arrival), RACE);
+    assert_eq!(by(&format!("{arrival} {arrival}")), RACE);
+    let ordered = [
+        "let token = cluster.barrier_arrive(); cluster.barrier_wait(token);",
+        "fence(AcqRel, Scope::Cluster); let token = cluster.barrier_arrive_relaxed(); cluster.barrier_wait(token);",
+        "block.sync(); let token = cluster.barrier_arrive_relaxed(); cluster.barrier_wait(token);",
+        "let token = cluster.barrier_arrive_relaxed(); block.sync(); cluster.barrier_wait(token);",
+        "let token = cluster.barrier_arrive_relaxed(); cluster.barrier_wait(token); cluster.sync();",
+    ];
+    for barrier in ordered {
+        assert!(by(barrier).is_empty(), "{barrier}");
+    }
+}

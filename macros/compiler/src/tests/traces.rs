@@ -172,6 +172,32 @@ fn two_peers() {
     }
 }
 
+/// Each thread changes an element in the memory of a block that data select: if there are fewer of these than threads, two meet.
+#[test]
+fn a_crowd_in_the_memory_of_several_blocks() {
+    let changes = |length: u32, change: &str| {
+        in_cluster(&format!(
+            "let few = shared_array::<u32, {length}>(); if i == 0 {{ few[0] = 0; }} cluster.sync();
+            let (to, at) = (input[i] % 4, input[i + 64] % {length}); let p = cluster.map_shared_rank(&few, to); {change}"
+        ))
+    };
+    for change in
+        ["p[at] += i;", "let old = p[at]; p[at] = old + i;", "let old = p[at]; let new = old * 3 + i; p[at] = new;"]
+    {
+        assert_eq!(changes(1, change), ["unsynchronized_access"], "{change}");
+        assert_eq!(changes(15, change), ["unsynchronized_access"], "{change}");
+        assert_eq!(changes(16, change), ["unordered_remote_write"], "{change}");
+        assert_eq!(changes(63, change), ["unordered_remote_write"], "{change}");
+        assert!(changes(64, change).is_empty(), "{change}");
+    }
+    for change in ["p.atomic(at).fetch_add(i, Relaxed);", "if i < 4 { p[at] += i; }", "if input[i] > 3 { p[at] += i; }"]
+    {
+        assert!(changes(15, change).is_empty(), "{change}");
+    }
+    // An index that changes in between is another one.
+    assert!(changes(1, "let mut k = at; let old = p[k]; k = input[old]; p[k] = i;").is_empty());
+}
+
 /// A peer pushes into one of two buffers that swap: not into the one that its owner reads.
 #[test]
 fn a_peer_and_the_owner() {

@@ -115,9 +115,18 @@ fn tuple_values(input: &[u32], out: &mut [u32], floats: &mut [f32]) {
     let ((n, flag), x) = nested(pair, high > 10);
     let both: (u32, u8) = (1, 2);
     let (first, ..) = both;
-    let less = (low, high) < (5, 11);
-    let equal = (n, flag) == (6, true);
-    out[i] = n * 1000 + high * 10 + first + if less { 5 } else { 0 } + if equal { 3 } else { 0 };
+    let (less, (equal, mut sum)): (bool, (bool, u32));
+    (less, equal) = ((low, high) < (5, 11), (n, flag) == (6, true));
+    sum = n * 1000 + high * 10 + first;
+    let (of_less, of_equal);
+    if less {
+        (of_less, of_equal) = (5, 0);
+    } else {
+        of_less = 0;
+        of_equal = if equal { 3 } else { 0 };
+    }
+    sum += of_less + of_equal;
+    out[i] = sum + if less && equal { 3 } else { 0 };
     floats[i] = x;
 }
 

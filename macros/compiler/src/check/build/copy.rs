@@ -171,7 +171,15 @@ impl Builder<'_> {
             self.access(region.clone(), AccessKind::Atomic, at);
         }
         let result = self.nothing(at).node;
-        self.barrier_calls.push(BarrierCall { barrier, method: &COPY, region, operands: Vec::new(), result, at });
+        self.barrier_calls.push(BarrierCall {
+            barrier,
+            method: &COPY,
+            region,
+            operands: Vec::new(),
+            result,
+            is_ignored: false,
+            at,
+        });
         self.step(StepKind::BarrierCall(BarrierCallId(self.barrier_calls.len() - 1)), at);
     }
 

@@ -202,7 +202,15 @@ impl<'f> Builder<'f> {
                 let operands = nodes[1..].to_vec();
                 let result =
                     self.node(Source::Known { uniformity: Uniformity::Divergent, what: method.name }, nodes, at);
-                self.barrier_calls.push(BarrierCall { barrier, method, region, operands, result, at });
+                self.barrier_calls.push(BarrierCall {
+                    barrier,
+                    method,
+                    region,
+                    operands,
+                    result,
+                    is_ignored: false,
+                    at,
+                });
                 self.step(StepKind::BarrierCall(BarrierCallId(self.barrier_calls.len() - 1)), at);
                 result
             }

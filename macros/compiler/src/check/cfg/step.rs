@@ -113,6 +113,8 @@ pub(crate) struct BarrierCall {
     pub(crate) operands: Vec<NodeId>,
     /// The result.
     pub(crate) result: NodeId,
+    /// Whether it is a test whose answer decides nothing (`ignored::mark`).
+    pub(crate) is_ignored: bool,
     pub(crate) at: SpanRange,
 }
 

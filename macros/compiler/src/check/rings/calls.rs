@@ -104,9 +104,9 @@ impl Walker<'_, '_, '_, '_> {
                     None if kernel.answers(call.result) == Some(index) && self.evaluator.arguments.is_some() => {
                         return self.test(point, index, barrier);
                     }
-                    // What the answer tells the thread is left out.
+                    // What the answer tells the thread is left out. If it tells nothing, `traces` compare what threads write themselves.
                     None => {
-                        self.program.allows_more = true;
+                        self.program.allows_more |= !call.is_ignored || kernel.cfg.copies.is_empty();
                         return Ok(());
                     }
                 }

@@ -232,11 +232,6 @@ impl<'a, 'f> Runs<'a, 'f> {
         self.regions.get(&branch).map(|(arms, _)| arms)
     }
 
-    /// The blocks on the arms of a branch, if they merge again.
-    pub(super) fn merged_arms(&self, branch: BlockId) -> Option<&BlockSet> {
-        self.regions.get(&branch).filter(|(_, end)| end.is_some()).map(|(arms, _)| arms)
-    }
-
     /// The length of a shared array, if it is a literal.
     pub(super) fn length(&self, shared: Shared) -> Option<u64> {
         let Shared::Array(array) = shared else { return None };

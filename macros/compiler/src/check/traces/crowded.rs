@@ -8,7 +8,7 @@ use crate::check::cfg::{
     Access, AccessId, AccessKind, BlockId, Cfg, MemoryStep, NodeId, Root, Select, Source, StepKind, ValueStep,
 };
 use crate::diag::Diag;
-use crate::messages;
+use crate::messages::{self, Crowd};
 use crate::rules::Rule;
 
 /// The longest chain of operands that is compared.
@@ -35,12 +35,12 @@ pub(super) fn check(check: &Check<'_, '_>) -> Option<Diag> {
     }
     (0..check.cfg.blocks.len()).map(BlockId).filter(|block| check.values.is_reached(*block)).find_map(|block| {
         changes(check, block).into_iter().find_map(|change| {
-            let (threads, rule) = change.threads(check, block)?;
+            let (crowd, rule) = change.crowd(check, block)?;
             let at = change.access.at;
             let (_, shared) = change.access.region.root.party()?;
             let name = check.cfg.name_of(check.function, shared)?;
             let is_of_cluster = rule == Rule::UnorderedRemoteWrite;
-            Some(messages::crowded(at, rule, &name.to_string(), (threads, change.length), is_of_cluster))
+            Some(messages::crowded(at, rule, &name.to_string(), crowd, is_of_cluster))
         })
     })
 }
@@ -75,6 +75,8 @@ fn changes<'a>(check: &'a Check<'_, '_>, block: BlockId) -> Vec<Change<'a>> {
                     | AccessKind::ByClosure => {}
                 }
             }
+            // No index was computed from a variable that has its only value from here on.
+            StepKind::Value(ValueStep::Set { variable, .. }) if cfg.only_value(*variable).is_some() => {}
             // An index may be another one then.
             StepKind::Value(ValueStep::Set { .. } | ValueStep::Name { .. }) | StepKind::Group(_) => read.clear(),
             StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Return(_))
@@ -143,21 +145,25 @@ fn element(check: &Check<'_, '_>, access: &Access) -> Option<(NodeId, u64)> {
 }
 
 impl Change<'_> {
-    /// The number of threads that make the change with no order between them, if it is larger than that of the elements; and the rule that
-    /// excludes it.
-    fn threads(&self, check: &Check<'_, '_>, block: BlockId) -> Option<(u64, Rule)> {
-        let owned = |group: Uniformity| match (self.access.region.root, self.access.region.rank) {
-            (Root::Shared(_), _) => group == Uniformity::Block,
-            (_, Some(rank)) => check.values.level(rank).is_uniform(group),
-            (_, None) => false,
+    /// The numbers of threads that make the change with no order between them, of elements, and of blocks that these are in, if there are
+    /// fewer elements than threads; and the rule that excludes it.
+    fn crowd(&self, check: &Check<'_, '_>, block: BlockId) -> Option<(Crowd, Rule)> {
+        // The blocks in whose memory the threads of a group change an element.
+        let owners = |group: Uniformity| match (self.access.region.root, self.access.region.rank) {
+            (Root::Shared(_), _) => (group == Uniformity::Block).then_some(1),
+            (_, Some(rank)) if check.values.level(rank).is_uniform(group) => Some(1),
+            // Each thread has a rank of its own.
+            (_, Some(_)) => Some(check.blocks),
+            (_, None) => None,
         };
-        let all = |group| owned(group) && check.values.is_reached_uniformly(block, group);
-        let of_block = check.threads > self.length && all(Uniformity::Block);
-        let of_cluster = check.threads * check.blocks > self.length && all(Uniformity::Cluster);
-        match (of_block, of_cluster) {
-            (true, _) => Some((check.threads, Rule::UnsynchronizedAccess)),
-            (false, true) => Some((check.threads * check.blocks, Rule::UnorderedRemoteWrite)),
-            (false, false) => None,
-        }
+        let crowd = |group, threads| {
+            let blocks = owners(group).filter(|_| check.values.is_reached_uniformly(block, group))?;
+            (threads > self.length * blocks).then_some(Crowd { threads, elements: self.length, blocks })
+        };
+        let of_block = crowd(Uniformity::Block, check.threads).map(|crowd| (crowd, Rule::UnsynchronizedAccess));
+        of_block.or_else(|| {
+            let of_cluster = crowd(Uniformity::Cluster, check.threads * check.blocks);
+            of_cluster.map(|crowd| (crowd, Rule::UnorderedRemoteWrite))
+        })
     }
 }

@@ -52,7 +52,13 @@ pub(super) fn unsynchronized(check: &Check<'_, '_>, one: MadeBy<'_>, two: MadeBy
     let name = check.name_at(reader.1);
     let in_one_warp = reader.0.is_in_warp_of(writer.0);
     let (reads, ranks) = (!reader.1.by.writes(), (reader.0.id.rank, writer.0.id.rank));
-    messages::unsynchronized_access(at, other, &name, reads, ranks, in_one_warp)
+    let fault = messages::unsynchronized_access(at, other, &name, reads, ranks, in_one_warp);
+    let [first, last] = [reader.1, writer.1].map(|made| made.time.phases[1].arrivals);
+    let is_between = |before: u32| (first.min(last)..first.max(last)).contains(&before);
+    match reader.0.relaxed.iter().find(|(before, _)| is_between(*before)) {
+        Some((_, arrival)) => messages::with_relaxed_arrival(fault, *arrival),
+        None => fault,
+    }
 }
 
 /// `unordered_remote_write`: the accesses of two blocks to an element of a third, of which one is a write, are ordered, and so are a peer's

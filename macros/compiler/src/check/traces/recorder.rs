@@ -9,14 +9,15 @@ use super::trace::{Made, Point, Somewhere, Stored, Time, Trace, Transfer, Use};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, NodeId, Select, Source, Step,
-    StepKind, Team, TokenStep, ValueStep,
+    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, Select, Step, StepKind, Team,
+    TokenStep, ValueStep,
 };
 use crate::check::runs::{Launch, Observer, Thread, ThreadId};
 use crate::diag::Diag;
 use crate::messages;
 use crate::model::barrier::PhaseAction;
 use crate::model::group::Group;
+use crate::span::SpanRange;
 
 /// What is taken of the thread, and of no other.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +55,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
                 somewhere: Vec::new(),
                 barriers: Vec::new(),
                 with_warp: vec![Time::default().with_warp],
+                relaxed: Vec::new(),
                 transfers: Vec::new(),
                 passed: BTreeSet::new(),
                 has_given: false,
@@ -176,8 +178,9 @@ impl<'a, 'f> Recorder<'a, 'f> {
         self.time.may_know = true;
     }
 
-    /// A barrier of a group, at which the thread arrives, or for which it waits, or both.
-    fn barrier(&mut self, group: Group, at: Point, (arrives, waits): (bool, bool)) {
+    /// A barrier of a group, at which the thread arrives, or for which it waits, or both. `relaxed` is where it arrives without ordering
+    /// memory.
+    fn barrier(&mut self, group: Group, at: Point, (arrives, waits): (bool, bool), relaxed: Option<SpanRange>) {
         let index = match group {
             Group::ThreadBlock => 0,
             Group::Cluster => 1,
@@ -185,8 +188,17 @@ impl<'a, 'f> Recorder<'a, 'f> {
             Group::Tile | Group::Coalesced => return,
         };
         let phases = &mut self.time.phases[index];
+        let relaxed = relaxed.filter(|_| !self.time.is_fenced);
+        self.trace.relaxed.extend(relaxed.map(|at| (phases.arrivals, at)));
         phases.arrivals += u32::from(arrives);
-        phases.waits += u32::from(waits);
+        if arrives && relaxed.is_none() {
+            phases.releases = phases.arrivals;
+        }
+        // An arrival is waited for before the next one.
+        if waits {
+            phases.waits = phases.releases;
+        }
+        self.time.is_fenced &= !arrives;
         self.trace.barriers.push(at);
         self.time.barriers = self.trace.barriers.len();
         if arrives && waits {
@@ -204,11 +216,11 @@ impl<'a, 'f> Recorder<'a, 'f> {
         }
     }
 
-    fn group(&mut self, step: &GroupStep, at: Point) {
+    fn group(&mut self, step: &GroupStep, at: Point, span: SpanRange) {
         match step {
             GroupStep::Collective { team, barrier, .. } if !team.group.is_of_a_warp() => {
                 if *barrier {
-                    self.barrier(team.group, at, (true, true));
+                    self.barrier(team.group, at, (true, true), None);
                 }
             }
             // No thread waits for another to begin its part of a copy.
@@ -222,8 +234,10 @@ impl<'a, 'f> Recorder<'a, 'f> {
                 }
             }
             GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_) => self.together(at),
-            GroupStep::Arrive { group, .. } => self.barrier(*group, at, (true, false)),
-            GroupStep::Wait { group, .. } => self.barrier(*group, at, (false, true)),
+            GroupStep::Arrive { group, method, .. } => {
+                self.barrier(*group, at, (true, false), method.relaxed.then_some(span));
+            }
+            GroupStep::Wait { group, .. } => self.barrier(*group, at, (false, true), None),
             GroupStep::ArriveForgotten { .. } | GroupStep::WaitElected { .. } => self.signal(),
         }
     }
@@ -242,12 +256,11 @@ impl Observer for Recorder<'_, '_> {
                     self.found.push(messages::rank_of_block_out_of_range(at, rank.natural(), self.check.blocks, block));
                 }
             }
-            StepKind::Group(step) => self.group(step, at),
+            StepKind::Group(group) => self.group(group, at, step.at),
             StepKind::BarrierCall(call) => {
                 self.tell();
                 let call = &self.check.cfg.barrier_calls[call.0];
-                let is_ignored = call.method.action == PhaseAction::TryWait && !self.check.is_heeded(call.result);
-                self.time.may_know |= waits(call.method.action) && !is_ignored;
+                self.time.may_know |= waits(call.method.action) && !call.is_ignored;
             }
             StepKind::Copy(id) => {
                 let step = &self.check.cfg.copies[id.0];
@@ -263,8 +276,9 @@ impl Observer for Recorder<'_, '_> {
                 self.signal();
                 self.forget_copies();
             }
+            StepKind::Memory(MemoryStep::Fence) => self.time.is_fenced = true,
             StepKind::Value(_)
-            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+            | StepKind::Memory(MemoryStep::WaitPrevious)
             | StepKind::Token(
                 TokenStep::Move { .. }
                 | TokenStep::HandOver { .. }
@@ -364,39 +378,6 @@ fn combined(before: u64, (block, step): Point) -> u64 {
 }
 
 impl Check<'_, '_> {
-    /// Whether it matters to accesses what a test of a barrier has found: it is not forgotten where the arms of a branch on it merge.
-    fn is_heeded(&self, result: NodeId) -> bool {
-        let mut same = BTreeSet::from([result]);
-        for (number, node) in self.cfg.nodes.iter().enumerate() {
-            let is_not =
-                matches!(node.source, Source::Not) && node.operands.iter().any(|operand| same.contains(operand));
-            let read = node.source.read().and_then(|variable| self.cfg.only_value(variable));
-            let is_test = is_not || read.is_some_and(|value| same.contains(&value));
-            match is_test {
-                true => _ = same.insert(NodeId(number)),
-                false if node.operands.iter().any(|operand| same.contains(operand)) => return true,
-                false => {}
-            }
-        }
-        let is_set = |step: &Step| match step.kind.set() {
-            Some((variable, value, _)) => same.contains(&value) && self.cfg.only_value(variable) != Some(value),
-            None => false,
-        };
-        let accesses = |block: BlockId| {
-            let steps = &self.cfg.blocks[block.0].steps;
-            steps.iter().any(|step| matches!(step.kind, StepKind::Memory(MemoryStep::Access(_))))
-        };
-        let decides = |branch: BlockId| match self.runs.merged_arms(branch) {
-            Some(arms) => arms.contains(branch) || arms.iter().any(accesses),
-            None => true,
-        };
-        (0..self.cfg.blocks.len()).map(BlockId).any(|block| {
-            let content = &self.cfg.blocks[block.0];
-            let is_tested = content.end.condition().is_some_and(|on| same.contains(&on));
-            is_tested && decides(block) || content.steps.iter().any(is_set)
-        })
-    }
-
     /// Whether a thread may learn what another did by something that is no barrier of a group: a phase barrier, an atomic, a call.
     pub(super) fn has_signals(&self) -> bool {
         let is_signal = |access: &Access| match access.kind {

@@ -34,6 +34,9 @@ impl Use {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Phases {
     pub(super) arrivals: u32,
+    /// The last arrival that orders memory, counted from 1: a relaxed one orders only what a fence follows.
+    pub(super) releases: u32,
+    /// The last arrival that orders memory and that the thread has waited for.
     pub(super) waits: u32,
 }
 
@@ -48,6 +51,8 @@ pub(super) struct Time {
     pub(super) with_warp: u64,
     /// The number of times that the warp has done something together so far.
     pub(super) meetings: usize,
+    /// Whether no arrival has followed the thread's last fence.
+    pub(super) is_fenced: bool,
     /// Whether the thread may have learned since the last barrier of the block what another did, by something that is not one.
     pub(super) may_know: bool,
     /// Whether the thread has passed over a part of a split barrier, so that its arrivals and waits are not all counted.
@@ -56,7 +61,7 @@ pub(super) struct Time {
 
 impl Time {
     /// Whether a barrier orders this time before another: one of the block or a larger group, or only of larger ones, from the index of the
-    /// smallest one on.
+    /// smallest one on. That is so if the other's thread has waited for an arrival behind this time.
     pub(super) fn comes_before(self, other: Time, smallest: usize) -> bool {
         (smallest..self.phases.len()).any(|group| self.phases[group].arrivals < other.phases[group].waits)
     }
@@ -148,6 +153,8 @@ pub(super) struct Trace {
     pub(super) barriers: Vec<Point>,
     /// By the number of times that the thread's warp has done something together, what that was, as a hash.
     pub(super) with_warp: Vec<u64>,
+    /// The arrivals that order no memory, each with the number of arrivals at the cluster's barrier before it.
+    pub(super) relaxed: Vec<(u32, SpanRange)>,
     /// The copies of shared memory that the thread begins.
     pub(super) transfers: Vec<Transfer>,
     /// The branches whose arms the thread has passed over.

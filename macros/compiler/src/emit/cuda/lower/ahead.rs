@@ -18,7 +18,7 @@ use super::constant_loops::size;
 use super::nest::{Nest, is_collective};
 use super::numbers::{self, count, number};
 use super::peers::is_remote;
-use crate::model::expr::{BinaryOp, Block, Expr, ExprKind};
+use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::place::{local_of, writes};
 use crate::model::walk::{walk, walk_block};

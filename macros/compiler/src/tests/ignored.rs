@@ -1,0 +1,80 @@
+//! Tests of phase barriers whose answers decide nothing, in front of what copies bring.
+
+use super::rules;
+
+/// A test whose answer decides nothing waits for no copy, whatever is counted by it.
+#[test]
+fn ignored_tests_wait_for_no_copy() {
+    let of = |test: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 64)] fn k(input: &[u32], out: &mut [u32], n: u32) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let (tile, flags, bar) = (shared_array::<u32, 64>(), shared_array::<u32, 64>(), shared_barrier());
+                bar.init_collective(&block, 64);
+                memcpy_async(&block, &tile, &input[0..64], &bar);
+                let token = bar.arrive();
+                let mut late = 0;
+                let mut is_over = true;
+                {test}
+                out[i] = tile[63 - i] + late;
+            }}"
+        ))
+    };
+    for test in [
+        "bar.try_wait(&token);",
+        "let _ = bar.try_wait(&token);",
+        "if !bar.try_wait(&token) { late += 1; }",
+        "if bar.try_wait(&token) { late += 1; } else { late += 2; }",
+        "let over = bar.try_wait(&token); if !over { late = n; }",
+        "if !bar.try_wait(&token) { late += 1; } late *= n;",
+        "for _ in 0..n { if !bar.try_wait(&token) { late += 1; } }",
+        "if !bar.try_wait(&token) { late += 1; } if late > 100 { println!(\"late: {}\", late); }",
+        "late += bar.try_wait(&token) as u32; if late > 3 { late = 3; }",
+    ] {
+        assert_eq!(of(test), ["copy_in_flight"], "{test}");
+    }
+    for test in [
+        "while !bar.try_wait(&token) { late += 1; }",
+        "if !bar.try_wait(&token) { bar.wait(token); }",
+        "if !bar.try_wait(&token) { return; }",
+        "if !bar.try_wait(&token) { is_over = false; } if !is_over { bar.wait(token); }",
+        "if !bar.try_wait(&token) { late += 1; } if late > 0 { bar.wait(token); }",
+        "if !bar.try_wait(&token) { late += 1; } while late > 0 { bar.wait_parity(false); late = 0; }",
+        "late = if bar.try_wait(&token) { 0 } else { 1 }; let again = late * 3; if again == 3 { bar.wait(token); }",
+        "loop { if bar.try_wait(&token) { break; } late += 1; }",
+        "if !bar.try_wait(&token) { late += 1; } if tiled_partition::<32>(&block).all(late > 0) { bar.wait(token); }",
+        "if !bar.try_wait(&token) { late += 1; } flags[i] = late; block.sync(); if flags[0] > 0 { bar.wait(token); }",
+        "if !bar.try_wait(&token) { late += 1; } if late > 3 { out[0] = 1; }",
+        "is_over = bar.try_wait(&token); while !is_over { is_over = bar.try_wait(&token); }",
+    ] {
+        assert!(of(test).is_empty(), "{test}: {:?}", of(test));
+    }
+}
+
+/// The same in rounds, whose stages and barriers take turns.
+#[test]
+fn ignored_tests_of_rounds() {
+    let of = |test: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 64)] fn k(input: &[u32], out: &mut [u32], n: u32) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let (tiles, bars) = (shared_array::<[u32; 64], 2>(), shared_barriers::<2>());
+                bars.init_collective(&block, 64);
+                let mut sum = 0;
+                for k in 0..n {{
+                    memcpy_async(&block, &tiles[k % 2], &input[k * 64..(k + 1) * 64], &bars[k % 2]);
+                    let token = bars[k % 2].arrive();
+                    {test}
+                    sum += tiles[k % 2][63 - i];
+                    block.sync();
+                }}
+                out[i] = sum;
+            }}"
+        ))
+    };
+    assert_eq!(of("if !bars[k % 2].try_wait(&token) { sum += 1; }"), ["ring_read"]);
+    assert!(of("while !bars[k % 2].try_wait(&token) { sum += 1; }").is_empty());
+    assert!(of("bars[k % 2].wait(token);").is_empty());
+}
