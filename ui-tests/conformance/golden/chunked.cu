@@ -130,7 +130,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
         usize by = 20;
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
         const auto steps_2 = range(0, min(a.len(), by));
-        if (covers(a, values_of(steps_2)) && covers(shared, values_of(steps_2)) && covers_row<decltype(grid.get_unchecked(0))>(confined(values_of(steps_2), less_than(12)) % 4) && covers(grid, confined(values_of(steps_2), less_than(12)) / 4)) {
+        if (covers(shared, values_of(steps_2)) && covers_row<decltype(grid.get_unchecked(0))>(confined(values_of(steps_2), less_than(12)) % 4) && covers(grid, confined(values_of(steps_2), less_than(12)) / 4)) {
             for (auto position_3 : unclamped(steps_2)) {
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
                 auto i_2 = position_3;
@@ -146,7 +146,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
                 auto i_2 = position_3;
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
-                auto x = a[position_3];
+                auto x = a.get_unchecked(position_3);
                 shared[i_2] = x;
                 if (i_2 < 12) {
                     grid[i_2 / 4][i_2 % 4] = x + 1;

@@ -144,13 +144,14 @@ fn arrivals() {
     });
     check("arrival of another phase", is_late, |ordered| {
         let (cluster, bar) = (this_cluster(), shared_cluster_barrier::<Bar>());
-        bar.init_collective(&cluster, 32);
+        bar.init_collective(&cluster, 64);
         let peer = cluster.map_shared_rank(&bar, 1 - cluster.block_rank());
         peer.arrive();
-        bar.wait_parity(false);
+        bar.arrive_and_wait();
+        cluster.sync();
         peer.arrive();
         if ordered || cluster.block_rank() == 0 {
-            bar.wait_parity(true);
+            bar.arrive_and_wait();
         }
     });
 }
