@@ -49,6 +49,7 @@ mod skews;
 mod skipped_writes;
 mod stages;
 mod text;
+mod told;
 mod trace_accesses;
 mod trace_data;
 mod trace_learning;

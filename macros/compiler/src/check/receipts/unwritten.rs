@@ -51,14 +51,16 @@ impl Writes {
         }
     }
 
-    /// Returns the reads of memory to which no thread writes, each with its array and its block. Calls that name memory may write to it.
+    /// Returns the reads of memory to which no thread writes, each with its array and the first block of which that is so. Calls that name
+    /// memory may write to it.
     pub(super) fn unwritten(self, cfg: &Cfg<'_>) -> Vec<(AccessId, Shared, u64)> {
         let Writes { written, anywhere, reads } = self;
         let is_hidden = anywhere.contains(&Shared::Any) || cfg.calls.iter().any(|call| call.is_of_function());
         let is_unwritten = |(shared, block): &(Shared, u64)| {
             matches!(shared, Shared::Array(_)) && !anywhere.contains(shared) && !written.contains(&(*shared, *block))
         };
-        let found = reads.into_iter().filter(|(at, _)| !is_hidden && is_unwritten(at));
+        let mut reported = BTreeSet::new();
+        let found = reads.into_iter().filter(|(at, id)| !is_hidden && is_unwritten(at) && reported.insert(*id));
         found.map(|((shared, block), id)| (id, shared, block)).collect()
     }
 }

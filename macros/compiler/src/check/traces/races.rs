@@ -71,7 +71,9 @@ pub(super) fn unsynchronized(check: &Check<'_, '_>, one: MadeBy<'_>, two: MadeBy
 /// Owners and peers are compared for all values of variables, too (`dsm`), but not by the thread that accesses an element, nor where names
 /// of memory are assigned anew.
 pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
-    if waived && !check.function.waives(Rule::UnorderedRemoteWrite) {
+    // A fence of another thread, behind a barrier of the block, may have released what a relaxed arrival does not.
+    let may_be_fenced = check.orders && traces.iter().any(|trace| !trace.relaxed.is_empty());
+    if may_be_fenced || waived && !check.function.waives(Rule::UnorderedRemoteWrite) {
         return None;
     }
     let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
