@@ -76,7 +76,7 @@ impl<'a, 'f> Log<'a, 'f> {
         let place = thread.place(region)?;
         let (owner, shared) = match place.root {
             Root::Shared(shared) => (thread.id.block?, shared),
-            Root::Remote(shared) => (place.owner.filter(|owner| !owner.is_given)?.natural()?, shared),
+            Root::Remote(shared) => (place.peer()?, shared),
             Root::ReadOnly | Root::Global => return None,
         };
         let index = match place.ranges[..] {
@@ -242,7 +242,7 @@ impl<'a, 'f> Log<'a, 'f> {
         // Each further index selects in a row of what the one before has selected.
         let element = (1..access.region.path.len()).try_fold(element.clone(), |row, _| Some(inner(&row)?.0))?;
         let bytes = bytes_of(&element.to_string()).filter(|bytes| matches!(bytes, 4 | 8))?;
-        Some((id, place.owner.filter(|owner| !owner.is_given)?.natural()?, bytes))
+        Some((id, place.peer()?, bytes))
     }
 }
 

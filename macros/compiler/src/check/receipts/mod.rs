@@ -145,7 +145,7 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, diags
     }
 }
 
-/// Follows all threads of a cluster, and returns what they do to the barriers on which `store_async` completes.
+/// Follows all threads of a cluster, and returns which accesses to peers' memory their owners wait for.
 pub(super) fn receipts(function: &Function, cfg: &Cfg<'_>, control: &Control) -> Receipts {
     let is_remote = |region: &Region| matches!(region.root, Root::Remote(_));
     let comes_from_peers =

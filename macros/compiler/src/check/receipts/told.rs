@@ -1,4 +1,4 @@
-//! What threads have told the owners of the memory that they access: after an access to a peer's memory, the thread arrives at a barrier of
+//! Which accesses to peers' memory the threads have told its owners: after an access to a peer's memory, the thread arrives at a barrier of
 //! that peer, or another thread of its block does so once both have come to a barrier of the block. An arrival at a barrier of the
 //! cluster's scope releases what comes before it.
 //!
@@ -51,8 +51,7 @@ impl Told {
         if !is_by_thread(access) {
             return;
         }
-        let owner = thread.place(&access.region).and_then(|place| place.owner);
-        match owner.filter(|owner| !owner.is_given).and_then(|owner| owner.natural()) {
+        match thread.place(&access.region).and_then(|place| place.peer()) {
             Some(owner) => _ = self.open.insert((id, owner), meetings),
             None => _ = self.not_told.insert(id),
         }

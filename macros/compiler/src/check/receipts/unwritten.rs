@@ -28,8 +28,7 @@ impl Writes {
         {
             self.reads.entry((shared, block)).or_insert(id);
         }
-        let owner = || thread.place(&access.region)?.owner.filter(|owner| !owner.is_given)?.natural();
-        self.writes(access, block, owner);
+        self.writes(access, block, || thread.place(&access.region)?.peer());
     }
 
     /// A thread of a block may access memory.

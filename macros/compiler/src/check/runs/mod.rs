@@ -91,6 +91,13 @@ pub(super) struct Place {
     pub(super) part: bool,
 }
 
+impl Place {
+    /// The rank of the peer that has the memory, if it is the same in all launches.
+    pub(super) fn peer(&self) -> Option<u64> {
+        self.owner.filter(|owner| !owner.is_given)?.natural()
+    }
+}
+
 /// The thread fails, so that the launch is not one that works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fails;
