@@ -68,6 +68,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "range_within.cuh"
     "scalar.cuh"
     "search.cuh"
+    "short_array.cuh"
     "sin_cos.cuh"
     "spread.cuh"
     "stepped_range.cuh"
@@ -110,6 +111,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ),
     ("range_within.cuh", &["range_within", "row_range_within"]),
     ("search.cuh", &["covers_below", "middle_of"]),
+    ("short_array.cuh", &["positions_of", "is_in"]),
     ("spread.cuh", &["spread_by", "hull"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),
     ("tuple.cuh", &["tuple"]),

@@ -19,6 +19,7 @@ mod parts;
 mod ranges;
 mod rest;
 mod search;
+mod short_arrays;
 mod steps;
 mod straight;
 mod whole_warps;

@@ -247,6 +247,16 @@ __device__ __forceinline__ shared_slice<T> dynamic_shared_slice(Offset byte_offs
             static_cast<detail::slice_length>(elements.value)};
 }
 
+// The number of elements of an array, and 0 for what is none.
+template <class Memory>
+__device__ __forceinline__ constexpr unsigned long long length_of() {
+    if constexpr (requires { detail::array_length<Memory>::value; }) {
+        return detail::array_length<Memory>::value;
+    } else {
+        return 0;
+    }
+}
+
 // An element that is next to those of other iterations, if they are not too many to be joined.
 template <unsigned long long rounds, class Memory>
 __device__ __forceinline__ decltype(auto) get_adjacent_of(const Memory& memory, detail::tested_index i) {

@@ -1,4 +1,5 @@
-//! Loops with a constant number of iterations over elements that are next to each other: `for k in 0..8 { sum += w[k] * x[i * 8 + k]; }`.
+//! Loops with a constant number of iterations over elements that are next to each other: `for k in 0..8 { sum += w[k] * x[i * 8 + k]; }`,
+//! `for (sum, &x) in sums.iter_mut().zip(&x[i * 8..])` over the elements of an array, and loops over chunks of which they take element by element.
 //! Once it has unrolled such a loop, the compiler of CUDA C++ joins the accesses to a few of 16 bytes, if it knows that the first is
 //! aligned (arguments.cuh). It joins no loads past the coherent path, which need no order with stores: where a loop
 //! stores nothing, these gain nothing either, and plain ones take their place.
@@ -6,53 +7,123 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use proc_macro2::TokenStream;
+
+use super::Lower;
 use super::access::{Access, AccessForm, Region};
+use super::guards::Limitable;
 use super::intervals::Values;
 use super::numbers::count;
-use crate::model::expr::{BinaryOp, Block, Expr, ExprKind};
+use crate::emit::cuda::ast::{CuExpr, Fragment};
+use crate::emit::cuda::signature::template;
+use crate::model::expr::{BinaryOp, Block, Callee, Expr, ExprKind};
 use crate::model::facts::Effect;
-use crate::model::kind::Memory;
+use crate::model::kind::{Kind, Memory};
+use crate::model::op::{Op, Part};
+use crate::model::place::local_of;
+use crate::model::range::Range;
 use crate::model::walk::walk_block;
-use crate::model::{LocalId, SiteId, ValueId};
+use crate::model::{Function, LocalId, SiteId, ValueId};
 
 /// The numbers of iterations of a loop that the compiler unrolls and that have something to join.
 const ROUNDS: RangeInclusive<u64> = 2..=32;
 
-impl Values<'_, '_, '_> {
-    /// Returns the accesses to global memory whose indexes the loop raises by one in each iteration, with the number of iterations if
-    /// constants with names give it.
-    pub(super) fn adjacent(&mut self) -> Vec<(SiteId, Option<ValueId>)> {
-        let ExprKind::For { local: Some(variable), range, body, .. } = &self.nest.whole.kind else { return Vec::new() };
-        let literal = range.count();
-        let named = count(self.lower.function, range).filter(|_| literal.is_none());
-        let is_sized = literal.map_or(named.is_some(), |count| ROUNDS.contains(&count));
-        if !is_sized || !range.adaptors.is_empty() {
-            return Vec::new();
+/// How many elements are next to each other.
+#[derive(Clone, Copy)]
+pub(super) enum Neighbours {
+    /// A few, as the text says.
+    Few,
+    /// So many as constants with names give.
+    Number(ValueId),
+    /// As many as this variable has, if it is an array.
+    Length(LocalId),
+}
+
+/// What gives the number of iterations of a loop.
+enum Rounds {
+    Literal,
+    Named(TokenStream),
+    Length(LocalId),
+    /// Nothing that is known.
+    Other,
+}
+
+impl Rounds {
+    fn of(function: &Function, range: &Range) -> Option<Rounds> {
+        if !range.adaptors.is_empty() {
+            return None;
         }
+        if let Some(literal) = range.count() {
+            return ROUNDS.contains(&literal).then_some(Rounds::Literal);
+        }
+        let named = count(function, range).map(Rounds::Named);
+        Some(named.or_else(|| array_of(&range.end).map(Rounds::Length)).unwrap_or(Rounds::Other))
+    }
+}
+
+impl Lower<'_> {
+    /// Lowers an access without a check to an element that is next to those of other iterations.
+    pub(super) fn adjacent_place(&mut self, of: Neighbours, base: &Expr, index: &Expr, changes_later: bool) -> CuExpr {
+        let number = match of {
+            Neighbours::Few => return self.unchecked_place("get_adjacent", base, index, changes_later),
+            Neighbours::Number(number) => vec![Fragment::Digits(number)],
+            Neighbours::Length(array) => {
+                vec![Fragment::Text(format!("length_of<decltype({})>()", self.names.local(array)))]
+            }
+        };
+        let (base, index) = self.indexed(base, index, changes_later);
+        CuExpr::Call { callee: template("get_adjacent_of", number), arguments: vec![base, index], site: None }
+    }
+}
+
+impl Values<'_, '_, '_> {
+    /// Returns the accesses to global memory whose indexes the loop raises by one in each iteration, or that it makes to the elements of a chunk.
+    pub(super) fn adjacent(&mut self) -> Vec<(SiteId, Neighbours)> {
+        let ExprKind::For { local: Some(variable), range, body, .. } = &self.nest.whole.kind else { return Vec::new() };
+        let Some(rounds) = Rounds::of(self.lower.function, range) else { return Vec::new() };
         let (stored, is_changed) = stores(body);
-        let mut found = Vec::new();
+        let (mut found, mut of_chunks) = (Vec::new(), Vec::new());
         for (_, access) in self.nest.accesses.clone() {
             let Some(Access { site, memory, index, form: AccessForm::Element }) = Access::of(access) else { continue };
             // An element that is an array or a vector is loaded as a whole, plainly.
             let is_part = matches!(memory.kind, ExprKind::Index { .. } | ExprKind::Field { .. });
             let is_global = matches!(memory.memory(), Some(Memory::Global | Memory::GlobalMut));
-            if is_global
-                && !is_part
-                && (!is_changed || stored.contains(&site))
-                && !self.nest.conditional.contains_key(&site)
-                && self.steps_by_one(index, *variable)
+            if !is_global
+                || is_part
+                || is_changed && !stored.contains(&site)
+                || self.nest.conditional.contains_key(&site)
             {
+                continue;
+            }
+            if !matches!(rounds, Rounds::Other) && self.steps_by_one(index, *variable) {
                 found.push(site);
+            } else if index.integer().is_some() && self.is_chunk(memory) {
+                of_chunks.push(site);
             }
         }
-        let rounds = named.filter(|_| !found.is_empty()).map(|count| self.lower.number(count));
-        found.into_iter().map(|site| (site, rounds)).collect()
+        let neighbours = match rounds {
+            Rounds::Named(number) if !found.is_empty() => Neighbours::Number(self.lower.number(number)),
+            Rounds::Length(array) => Neighbours::Length(array),
+            Rounds::Literal | Rounds::Named(_) | Rounds::Other => Neighbours::Few,
+        };
+        let found = found.into_iter().map(|site| (site, neighbours));
+        found.chain(of_chunks.into_iter().map(|site| (site, Neighbours::Few))).collect()
     }
 
-    /// Whether an index is a variable, and what the loop does not change.
+    /// Whether memory is a chunk that the loop takes in its iteration.
+    fn is_chunk(&self, memory: &Expr) -> bool {
+        let ExprKind::Local(local) = memory.kind else { return false };
+        let is_chunk = |init: &Expr| {
+            matches!(init.kind, ExprKind::Op { op: Op::Part { form: Part::Chunk | Part::ExactChunk, .. }, .. })
+        };
+        self.init(local).is_some_and(is_chunk)
+    }
+
+    /// Whether an index is a variable, and what the loop does not change, also under a name.
     fn steps_by_one(&mut self, index: &Expr, variable: LocalId) -> bool {
         match &index.kind {
-            ExprKind::Local(local) => *local == variable,
+            ExprKind::Local(local) if *local == variable => true,
+            ExprKind::Local(local) => self.named(*local).is_some_and(|named| self.steps_by_one(named, variable)),
             ExprKind::Cast(inner, _) => self.steps_by_one(inner, variable),
             ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => {
                 let is_left = self.steps_by_one(left, variable) && self.fixed(right).is_some();
@@ -60,6 +131,18 @@ impl Values<'_, '_, '_> {
             }
             _ => false,
         }
+    }
+}
+
+/// Returns the local array whose length a number is at most.
+fn array_of(number: &Expr) -> Option<LocalId> {
+    match &number.kind {
+        ExprKind::Op { op: Op::Length, operands, .. } => match &operands.first()?.kind {
+            ExprKind::Deref(reference) => local_of(reference),
+            _ => None,
+        },
+        ExprKind::Method { method, operands, .. } if method.name == "min" => operands.iter().find_map(array_of),
+        _ => None,
     }
 }
 
@@ -74,7 +157,11 @@ fn stores(body: &Block) -> (BTreeSet<SiteId>, bool) {
             }
         }
         ExprKind::Op { op, .. } => is_changed |= op.facts().effect == Effect::Changes,
-        ExprKind::Call { .. } | ExprKind::CallClosure { .. } | ExprKind::Cuda(_) => is_changed = true,
+        ExprKind::Call { callee, arguments, .. } => {
+            let is_value = |argument: &Expr| argument.result_kind == Kind::Value;
+            is_changed |= matches!(callee, Callee::Method(..)) || !arguments.iter().all(is_value);
+        }
+        ExprKind::CallClosure { .. } | ExprKind::Cuda(_) => is_changed = true,
         _ => {}
     });
     (stored, is_changed)

@@ -3,7 +3,7 @@
 //! the threads at a border, as in `if x > 0 { left = a[row * width + x - 1]; }` in a loop over rows.
 
 use super::access::{Access, Region};
-use super::guards::limits;
+use super::guards::{Limitable, limits};
 use super::intervals::{Guarded, Values};
 use super::loop_tests::Test;
 use super::nest::Guard;
@@ -16,7 +16,7 @@ impl<'e> Values<'_, '_, 'e> {
     /// depend on. Where they are not understood, a test might fail for threads that do not make the access.
     pub(super) fn guarded_tests(&mut self, access: &'e Expr, statement: usize, site: SiteId) -> Option<Vec<Test>> {
         let mut guards = Vec::new();
-        self.nest.conditional.get(&site)?.iter().for_each(|guard| guard.parts(&mut guards));
+        self.nest.conditional.get(&site)?.iter().for_each(|guard| self.parts(*guard, &mut guards));
         if let Some(tests) = self.limited_tests(&guards, access, statement) {
             return Some(tests);
         }
@@ -75,23 +75,23 @@ impl<'e> Values<'_, '_, 'e> {
             Guard::Unknown => None,
         }
     }
-}
 
-impl<'e> Guard<'e> {
-    /// Adds the conditions that must all hold for this one to hold.
-    fn parts(&self, parts: &mut Vec<Guard<'e>>) {
-        let and = |left: &'e Expr, right: &'e Expr, of: fn(&'e Expr, bool) -> Guard<'e>, holds: bool, parts: &mut _| {
-            of(left, holds).parts(parts);
-            of(right, holds).parts(parts);
-        };
-        match *self {
-            Guard::Is(Expr { kind: ExprKind::Binary { op: BinaryOp::And, left, right, .. }, .. }, true) => {
-                and(left, right, Guard::Is, true, parts);
+    /// Adds the conditions that must all hold for a guard to hold.
+    fn parts(&self, guard: Guard<'e>, parts: &mut Vec<Guard<'e>>) {
+        let Guard::Is(condition, holds) = guard else { return parts.push(guard) };
+        match &condition.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => self.parts(Guard::Is(inner, !holds), parts),
+            ExprKind::Binary { op: BinaryOp::And, left, right, .. } if holds => {
+                [left, right].into_iter().for_each(|part| self.parts(Guard::Is(part, holds), parts));
             }
-            Guard::Is(Expr { kind: ExprKind::Binary { op: BinaryOp::Or, left, right, .. }, .. }, false) => {
-                and(left, right, Guard::Is, false, parts);
+            ExprKind::Binary { op: BinaryOp::Or, left, right, .. } if !holds => {
+                [left, right].into_iter().for_each(|part| self.parts(Guard::Is(part, holds), parts));
             }
-            other => parts.push(other),
+            ExprKind::Local(local) => match self.named(*local) {
+                Some(named) => self.parts(Guard::Is(named, holds), parts),
+                None => parts.push(guard),
+            },
+            _ => parts.push(guard),
         }
     }
 }

@@ -103,36 +103,51 @@ pub(super) fn limits<'e>(guards: &[Guard<'e>], region: &impl Limitable<'e>) -> O
     Some(limits)
 }
 
-/// Whether a condition is `x != 0 || y != 0`, also as the opposite of `x == 0 && y == 0`, of the variables of several loops.
+/// Whether a condition is `x != 0 || y != 0`, also as the opposite of `x == 0 && y == 0`, of the variables of several loops. Some may be
+/// conditions that the loops do not change, so that one iteration is left out for some threads.
 fn leaves_one_out<'e>(condition: &Expr, holds: bool, region: &impl Limitable<'e>) -> bool {
-    let mut variables = BTreeSet::new();
-    differs(condition, holds, region, &mut variables).is_some() && variables.len() > 1
+    let mut sides = BTreeSet::new();
+    let is_such = differs(condition, holds, region, &mut sides).is_some();
+    is_such && sides.len() > 1
 }
 
+/// Adds the variables of the parts of such a condition, `None` for a part that the loops do not change.
 fn differs<'e>(
     condition: &Expr,
     holds: bool,
     region: &impl Limitable<'e>,
-    variables: &mut BTreeSet<LocalId>,
+    sides: &mut BTreeSet<Option<LocalId>>,
 ) -> Option<()> {
     match &condition.kind {
-        ExprKind::Unary(UnaryOp::Not, inner) => differs(inner, !holds, region, variables),
+        ExprKind::Unary(UnaryOp::Not, inner) => differs(inner, !holds, region, sides),
         ExprKind::Binary { op: BinaryOp::And | BinaryOp::Or, left, right, .. } => {
             let is_or = matches!(condition.kind, ExprKind::Binary { op: BinaryOp::Or, .. });
             (is_or == holds).then_some(())?;
-            differs(left, holds, region, variables)?;
-            differs(right, holds, region, variables)
+            differs(left, holds, region, sides)?;
+            differs(right, holds, region, sides)
         }
-        ExprKind::Binary { op: op @ (BinaryOp::Eq | BinaryOp::Ne), left, right, .. } => {
-            let ExprKind::Local(variable) = left.kind else { return None };
-            let is_other = number(region.lower().function, right).is_some()
-                && region.counts(variable)
-                && (*op == BinaryOp::Ne) == holds;
-            is_other.then_some(())?;
-            variables.insert(variable);
-            Some(())
+        ExprKind::Binary { op, left, right, .. } if Relation::of(*op).is_some() => {
+            let side = match left.kind {
+                ExprKind::Local(variable) if region.counts(variable) => Some(variable),
+                _ => None,
+            };
+            let is_such = match side {
+                Some(_) => number(region.lower().function, right).is_some() && leaves_out(*op, holds),
+                None => region.is_evaluable(left) && region.is_evaluable(right),
+            };
+            sides.insert(side);
+            is_such.then_some(())
         }
         _ => None,
+    }
+}
+
+/// Whether a comparison is that with all numbers but one.
+fn leaves_out(op: BinaryOp, holds: bool) -> bool {
+    match op {
+        BinaryOp::Ne => holds,
+        BinaryOp::Eq => !holds,
+        _ => false,
     }
 }
 

@@ -51,6 +51,8 @@ pub(super) struct Hoisted<'e> {
     pub(super) is_of_slices: bool,
     /// Whether all threads of a warp come to the loop together, so that the test is to be one of all of them.
     pub(super) is_of_warp: bool,
+    /// The short array of which the loop reads the elements of its range.
+    pub(super) array: Option<LocalId>,
 }
 
 impl Lower<'_> {
@@ -154,6 +156,7 @@ impl Lower<'_> {
             tests.require(test);
         }
         let is_left = known.nest.is_left;
+        let array = known.lower.array_of_range(whole, |site| accesses.contains(&site));
         let is_of_warp = deferred.is_none() && self.is_loop_of_warp(whole);
         let test = tests.conjunction()?;
         Some(Hoisted {
@@ -168,6 +171,7 @@ impl Lower<'_> {
             is_left,
             is_of_slices,
             is_of_warp,
+            array,
         })
     }
 }

@@ -13,6 +13,7 @@ mod constant_loops;
 mod continuation;
 mod control;
 mod convergence;
+mod counted;
 mod counter;
 mod deferred;
 mod eager;
@@ -34,11 +35,13 @@ mod message;
 mod nest;
 mod numbers;
 mod op;
+mod operands;
 mod parts;
 mod pattern;
 mod peers;
 mod rest;
 mod search;
+mod short_arrays;
 mod stepped;
 mod straight;
 mod strided_loops;
@@ -67,10 +70,11 @@ use crate::model::facts::Effect;
 use crate::model::fused_barriers::awaited;
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
-use crate::model::place::{borrowed, is_place, local_of};
+use crate::model::place::{borrowed, local_of};
 use crate::model::ty::{ValueType, known_shape};
 use crate::model::{Function, LocalId, SiteId, ValueId};
 use crate::span::SpanRange;
+use adjacent::Neighbours;
 use floats::Floats;
 use integers::Integers;
 use parts::Parts;
@@ -145,8 +149,8 @@ struct Lower<'f> {
     jump_targets: Vec<control::JumpTarget>,
     /// Accesses that their loop's range (`bounded`), or a test before it or their run of statements, has shown to be within bounds.
     unchecked: BTreeSet<SiteId>,
-    /// Accesses to elements that are next to each other, with how many they are if the text does not say it (`adjacent`).
-    adjacent: BTreeMap<SiteId, Option<ValueId>>,
+    /// Accesses to elements that are next to each other.
+    adjacent: BTreeMap<SiteId, Neighbours>,
     numbers: Vec<TokenStream>,
     /// The indexes of such accesses that are printed in another form.
     widened: BTreeMap<SiteId, CuExpr>,
@@ -445,50 +449,6 @@ impl Lower<'_> {
             (info.mutable.is_some() || matches!(info.kind, Kind::Reference { .. })) && self.names.local(id) == text
         };
         !(0..self.function.locals.len()).any(assigned)
-    }
-
-    /// Lowers operands, evaluated from left to right where the order can be observed.
-    fn operands(&mut self, exprs: &[&Expr]) -> Vec<CuExpr> {
-        let effects: Vec<Effect> = exprs.iter().map(|expr| effect(self.function, expr)).collect();
-        let changes = effects.contains(&Effect::Changes);
-        let last = effects.iter().rposition(|effect| *effect != Effect::Pure);
-        let mut values = Vec::new();
-        for (index, expr) in exprs.iter().enumerate() {
-            // What is computed for a reference is a value of its own.
-            let expr = match &expr.kind {
-                ExprKind::Borrow { mutable: false, target } if !is_place(target) => target,
-                _ => *expr,
-            };
-            let value = self.value(expr);
-            let must_spill = changes && effects[index] != Effect::Pure && Some(index) != last;
-            values.push(match &expr.kind {
-                // The element is found now; what it holds is read by the callee.
-                ExprKind::Borrow { .. } if must_spill && !matches!(value, CuExpr::Atom(_)) => {
-                    self.bind(if self.is_read_of_peer(expr) { "auto" } else { "auto&" }, value)
-                }
-                _ if must_spill && has_value(expr) => self.spill(value),
-                _ => value,
-            });
-        }
-        values
-    }
-}
-
-/// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed by reference. A
-/// part of memory is a value: an address and a length.
-fn has_value(expr: &Expr) -> bool {
-    match expr.result_kind {
-        Kind::Group(_) | Kind::Closure | Kind::Reference { .. } | Kind::TensorMap { .. } => false,
-        Kind::Memory(_) => matches!(expr.kind, ExprKind::Op { .. }),
-        Kind::Barrier(barrier) => barrier.form == BarrierForm::Remote,
-        Kind::Unknown
-        | Kind::Value
-        | Kind::Extent
-        | Kind::Unit
-        | Kind::Never
-        | Kind::Token(_)
-        | Kind::OptionalToken(_)
-        | Kind::OptionalMemory(_) => !matches!(expr.kind, ExprKind::Borrow { .. }),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Lowers expressions to C++ expressions.
 
 use super::literal::{bare_integer, literal};
+use super::operands::has_value;
 use super::parts::as_constant;
-use super::{Dest, Lower, has_value, peers};
+use super::{Dest, Lower, peers};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::{cast, shape, template};
@@ -204,13 +205,8 @@ impl Lower<'_> {
                         let base = Box::new(self.place(base, changes_later));
                         CuExpr::Method { base, name: "get_unchecked", arguments: vec![index], site: None }
                     }
-                    None => match self.adjacent.get(site) {
-                        Some(None) => self.unchecked_place("get_adjacent", base, index, changes_later),
-                        Some(Some(rounds)) => {
-                            let callee = template("get_adjacent_of", vec![Fragment::Digits(*rounds)]);
-                            let (base, index) = self.indexed(base, index, changes_later);
-                            CuExpr::Call { callee, arguments: vec![base, index], site: None }
-                        }
+                    None => match self.adjacent.get(site).copied() {
+                        Some(neighbours) => self.adjacent_place(neighbours, base, index, changes_later),
                         None => self.unchecked_place("get_unchecked", base, index, changes_later),
                     },
                 }
@@ -236,7 +232,13 @@ impl Lower<'_> {
         }
     }
 
-    fn unchecked_place(&mut self, name: &'static str, base: &Expr, index: &Expr, changes_later: bool) -> CuExpr {
+    pub(super) fn unchecked_place(
+        &mut self,
+        name: &'static str,
+        base: &Expr,
+        index: &Expr,
+        changes_later: bool,
+    ) -> CuExpr {
         let (base, index) = self.indexed(base, index, changes_later);
         CuExpr::Method { base: Box::new(base), name, arguments: vec![index], site: None }
     }
@@ -248,7 +250,7 @@ impl Lower<'_> {
         CuExpr::Call { callee, arguments, site: None }
     }
 
-    fn indexed(&mut self, base: &Expr, index: &Expr, changes_later: bool) -> (CuExpr, CuExpr) {
+    pub(super) fn indexed(&mut self, base: &Expr, index: &Expr, changes_later: bool) -> (CuExpr, CuExpr) {
         let own = effect(self.function, index);
         let base = self.place(base, changes_later || own == Effect::Changes);
         let index = self.value(index);
