@@ -52,6 +52,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "launch.cuh"
     "launch_dependents.cuh"
     "limits.cuh"
+    "loads_ahead.cuh"
     "math.cuh"
     "matrix.cuh"
     "memory.cuh"
@@ -103,6 +104,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("interval.cuh", &["anything_like", "threads_of_warp", "values_in"]),
     ("launch.cuh", &["launch_block"]),
     ("limits.cuh", &["confined", "limited"]),
+    ("loads_ahead.cuh", &["loaded_ahead"]),
     ("peer_reads.cuh", &["reads_of_peers"]),
     ("profile.cuh", &["profiled"]),
     (

@@ -61,7 +61,7 @@ fn stages_that_take_turns() {
 #[test]
 fn neighbours() {
     let (text, asked) = numbers("let mut s = 0; for k in 0..N { s += w[a * 8 + k]; } *r = s;");
-    assert!(text.contains("get_adjacent_of<<digits"), "{text}");
+    assert!(text.contains("loaded_ahead<<digits"), "{text}");
     assert_eq!(asked.len(), 1, "{asked:#?}");
 }
 

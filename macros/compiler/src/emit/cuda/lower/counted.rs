@@ -15,7 +15,7 @@ use crate::model::{LoopId, SiteId, SlotId};
 struct Choice {
     test: CuExpr,
     callees: Vec<SlotId>,
-    unchecked: CuStmt,
+    unchecked: Vec<CuStmt>,
     checked: CuStmt,
     is_of_warp: bool,
 }
@@ -59,8 +59,14 @@ impl Lower<'_> {
                 self.out.push(whole);
                 return false;
             }
-            let range = if self.is_tested(whole) { CuExpr::call("unclamped", vec![range]) } else { range };
+            let loads = self.loads_ahead(whole, &steps, &name);
+            let mut range = if self.is_tested(whole) { CuExpr::call("unclamped", vec![range]) } else { range };
+            if !loads.is_empty() {
+                range = CuExpr::name(&self.declare_constant(&steps, range));
+            }
+            self.out.extend(loads);
             let body = self.loop_body(Vec::new(), body);
+            self.end_loads_ahead();
             self.out.push(CuStmt::For { unroll, name, used, range, body });
             return false;
         };
@@ -79,7 +85,12 @@ impl Lower<'_> {
         }
         let reported = deferred.map(|deferred| self.defer(&deferred, test.clone()));
         self.widened.extend(widened);
-        let unchecked = self.without_checks(&accesses, is_of_warp, |lower| lower.loop_body(Vec::new(), body));
+        let (mut loads, unchecked) = self.without_checks(&accesses, is_of_warp, |lower| {
+            let loads = if reported.is_none() { lower.loads_ahead(whole, &steps, &name) } else { Vec::new() };
+            let body = lower.loop_body(Vec::new(), body);
+            lower.end_loads_ahead();
+            (loads, body)
+        });
         let unchecked = match array.filter(|_| unroll.is_none()) {
             Some(array) => self.loop_over_array(array, &steps, name.clone(), unchecked),
             None => {
@@ -87,6 +98,8 @@ impl Lower<'_> {
                 CuStmt::For { unroll, name: name.clone(), used, range: unclamped, body: unchecked }
             }
         };
+        loads.push(unchecked);
+        let unchecked = loads;
         if let Some(reported) = &reported {
             self.end_deferral(reported);
         }
@@ -101,7 +114,7 @@ impl Lower<'_> {
             Some(Reported { outside, .. }) => {
                 let outside = CuExpr::name(&outside);
                 let is_within = outside.clone().not();
-                self.out.push(CuStmt::If { condition: is_within, then: vec![unchecked], otherwise: Vec::new() });
+                self.out.push(CuStmt::If { condition: is_within, then: unchecked, otherwise: Vec::new() });
                 self.out.push(CuStmt::If { condition: outside, then: vec![checked], otherwise: Vec::new() });
                 false
             }
@@ -144,14 +157,18 @@ impl Lower<'_> {
         let checked = self.with_checks(is_of_warp, |lower| lower.plain_while(unroll, condition, body));
         let counts = CuExpr::call("is_counting", vec![CuExpr::name(&steps)]);
         let rest = if is_of_slices && !is_left { rest } else { &[] };
-        Some(self.choice(whole, rest, Choice { test: counts.and(test), callees, unchecked, checked, is_of_warp }))
+        Some(self.choice(
+            whole,
+            rest,
+            Choice { test: counts.and(test), callees, unchecked: vec![unchecked], checked, is_of_warp },
+        ))
     }
 
     /// Lowers the choice between a loop without checks and one with them, and with it the statements after the loop that
     /// share its test. Returns whether there are any.
     fn choice(&mut self, whole: &Expr, rest: &[Stmt], choice: Choice) -> bool {
-        let Choice { mut test, mut callees, unchecked, checked, is_of_warp } = choice;
-        let (mut unchecked, mut checked) = (vec![unchecked], vec![checked]);
+        let Choice { mut test, mut callees, mut unchecked, checked, is_of_warp } = choice;
+        let mut checked = vec![checked];
         let joined = if rest.is_empty() { None } else { self.join(whole, rest) };
         let joins = joined.is_some();
         if let Some(Joined { tested, callees: called }) = joined {

@@ -29,6 +29,7 @@ mod integers;
 mod intervals;
 mod known;
 mod literal;
+mod loads_ahead;
 mod loop_tests;
 mod memory;
 mod message;
@@ -106,6 +107,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         unchecked: bounded::bounded(function),
         widened: BTreeMap::new(),
         adjacent: BTreeMap::new(),
+        loaded: BTreeMap::new(),
         numbers: Vec::new(),
         tested_calls: BTreeMap::new(),
         all_within: BTreeMap::new(),
@@ -151,6 +153,8 @@ struct Lower<'f> {
     unchecked: BTreeSet<SiteId>,
     /// Accesses to elements that are next to each other.
     adjacent: BTreeMap<SiteId, Neighbours>,
+    /// Accesses to what is loaded before their loop (`loads_ahead`): the name of what is loaded, and of the loop's variable.
+    loaded: BTreeMap<SiteId, [String; 2]>,
     numbers: Vec<TokenStream>,
     /// The indexes of such accesses that are printed in another form.
     widened: BTreeMap<SiteId, CuExpr>,

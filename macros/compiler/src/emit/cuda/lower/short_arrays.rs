@@ -88,7 +88,7 @@ impl Lower<'_> {
 }
 
 /// The accesses that need not happen in each iteration, so that the range may go beyond their array.
-fn conditional(body: &Block) -> BTreeSet<SiteId> {
+pub(super) fn conditional(body: &Block) -> BTreeSet<SiteId> {
     let mut sites = BTreeSet::new();
     let mut add = |inner: &Expr| {
         if let ExprKind::Index { site, .. } = inner.kind {

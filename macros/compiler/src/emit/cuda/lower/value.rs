@@ -199,6 +199,10 @@ impl Lower<'_> {
     fn place(&mut self, expr: &Expr, changes_later: bool) -> CuExpr {
         match &expr.kind {
             ExprKind::Field { base, member } => self.place(base, changes_later).field(field_name(member)),
+            ExprKind::Index { site, .. } if self.loaded.contains_key(site) => {
+                let [loaded, variable] = self.loaded[site].each_ref().map(|name| CuExpr::name(name));
+                CuExpr::Method { base: Box::new(loaded), name: "get_unchecked", arguments: vec![variable], site: None }
+            }
             ExprKind::Index { base, index, site } if self.unchecked.contains(site) => {
                 match self.widened.get(site).cloned() {
                     Some(index) => {
