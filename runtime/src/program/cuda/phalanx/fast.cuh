@@ -6,26 +6,28 @@
 
 namespace phalanx::fast {
 
-// The compiler's own functions for the instructions, between which it joins loads. It does not across PTX.
-__device__ __forceinline__ f32 sin(f32 a) { return __nvvm_sin_approx_ftz_f(a.value); }
-__device__ __forceinline__ f32 cos(f32 a) { return __nvvm_cos_approx_ftz_f(a.value); }
-__device__ __forceinline__ f32 exp2(f32 a) { return __nvvm_ex2_approx_ftz_f(a.value); }
-__device__ __forceinline__ f32 log2(f32 a) { return __nvvm_lg2_approx_ftz_f(a.value); }
-__device__ __forceinline__ f32 sqrt(f32 a) { return __nvvm_sqrt_approx_ftz_f(a.value); }
-__device__ __forceinline__ f32 rsqrt(f32 a) { return __nvvm_rsqrt_approx_ftz_f(a.value); }
-__device__ __forceinline__ f32 div(f32 a, f32 b) { return __nvvm_div_approx_ftz_f(a.value, b.value); }
-
-// It has none for these.
+// As PTX, which the compiler moves no load behind: a load that it moves behind the branches of a division is waited for on its own.
 #define PHALANX_PTX(NAME, INSTRUCTION)                                                                                 \
     __device__ __forceinline__ f32 NAME(f32 a) {                                                                                \
         float result;                                                                                                  \
         asm(INSTRUCTION " %0, %1;" : "=f"(result) : "f"(a.value));                                                     \
         return result;                                                                                                 \
     }
+PHALANX_PTX(sin, "sin.approx.ftz.f32")
+PHALANX_PTX(cos, "cos.approx.ftz.f32")
+PHALANX_PTX(exp2, "ex2.approx.ftz.f32")
+PHALANX_PTX(log2, "lg2.approx.ftz.f32")
 PHALANX_PTX(recip, "rcp.approx.ftz.f32")
+PHALANX_PTX(sqrt, "sqrt.approx.ftz.f32")
+PHALANX_PTX(rsqrt, "rsqrt.approx.ftz.f32")
 PHALANX_PTX(tanh, "tanh.approx.f32")
 #undef PHALANX_PTX
 
+__device__ __forceinline__ f32 div(f32 a, f32 b) {
+    float result;
+    asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(result) : "f"(a.value), "f"(b.value));
+    return result;
+}
 __device__ __forceinline__ f32 tan(f32 a) {
     return sin(a) * recip(cos(a));
 }

@@ -35,7 +35,7 @@ namespace detail {
 struct binary16 {
     enum : unsigned { infinity = 0x7c00, least_normal = 0x0400 };
 
-    // The compiler's own functions are `cvt.f32.f16` and `cvt.rn.f16.f32`, between which it joins loads. It does not across PTX.
+    // The compiler's own functions are `cvt.f32.f16` and `cvt.rn.f16.f32`, between which it joins loads, as it does not around PTX.
     __device__ __forceinline__ static constexpr float widen(unsigned short a) { return __nvvm_h2f(a); }
     __device__ __forceinline__ static unsigned short narrow(float a) { return __nvvm_f2h_rn(a); }
     __device__ __forceinline__ static unsigned short narrow(double a) {
