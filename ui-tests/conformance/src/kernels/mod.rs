@@ -59,6 +59,7 @@ mod layouts;
 mod left_early;
 mod literals;
 mod litmus;
+mod loads_ahead;
 mod macro_made;
 mod matrices;
 mod memory;
@@ -163,6 +164,7 @@ pub fn modules() -> Vec<Module> {
         literals::modules(),
         litmus::modules(),
         weak::modules(),
+        loads_ahead::modules(),
         macro_made::modules(),
         matrices::modules(),
         memory::modules(),
