@@ -401,11 +401,6 @@ pub(crate) fn called_variable(at: SpanRange, name: &str) -> Diag {
         .help(format!("rename the variable, which hides every function of the name `{name}`"))
 }
 
-pub(crate) fn comparison_function(at: SpanRange, name: &str) -> Diag {
-    Diag::new(Rule::UnsupportedCall, at, format!("the function `{name}` is not part of the kernel language"))
-        .help(format!("write the method: `a.{name}(b)`"))
-}
-
 pub(crate) fn dropped_by_call(at: SpanRange) -> Diag {
     Diag::new(
         Rule::UnsupportedCall,

@@ -11,6 +11,22 @@ pub(crate) fn text(span: Span) -> Option<String> {
     std::fs::read_to_string(span.local_file()?).ok()
 }
 
+/// Whether the struct whose name stands at a position of a text derives the trait of this name: no derive sees the others.
+pub(crate) fn derives(text: &str, line: usize, column: usize, of: &str) -> bool {
+    let mut before = String::new();
+    for (number, content) in (1..).zip(text.lines()).take_while(|(number, _)| *number <= line) {
+        let end = content.char_indices().nth(column).filter(|_| number == line).map_or(content.len(), |(at, _)| at);
+        let content = content[..end].trim();
+        if !content.starts_with("//") {
+            before.push_str(content);
+            before.push(' ');
+        }
+    }
+    let item = before.rsplit([';', '{', '}']).next().unwrap_or_default().trim_end();
+    let derives = item.split("#[derive(").skip(1).filter_map(|rest| rest.split_once(")]"));
+    item.ends_with("struct") && derives.flat_map(|(list, _)| list.split(',')).any(|derived| derived.trim() == of)
+}
+
 /// Returns the definitions in a text.
 pub(crate) fn definitions(text: &str) -> Definitions {
     let mut all = Definitions::new();

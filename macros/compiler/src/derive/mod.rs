@@ -19,6 +19,8 @@ use crate::span::SpanRange;
 struct UserType<'i> {
     input: &'i DeriveInput,
     content: Content<'i>,
+    /// `PartialEq`, if the text of the file shows that the type derives it.
+    compared: Option<syn::Ident>,
 }
 
 enum Content<'i> {

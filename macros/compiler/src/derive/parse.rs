@@ -8,6 +8,7 @@ use super::{Content, Field, UserType, messages};
 use crate::diag::Diags;
 use crate::member::member;
 use crate::messages::not_parsed;
+use crate::source;
 use crate::span::SpanRange;
 
 /// The integers that can represent an enum.
@@ -61,7 +62,12 @@ pub(super) fn user_type<'i>(input: &'i DeriveInput, diags: &mut Diags) -> Option
         }
     };
     one_name_each(&content, diags);
-    Some(UserType { input, content })
+    let is_compared = source::text(input.ident.span()).is_some_and(|text| {
+        let begin = input.ident.span().start();
+        source::derives(&text, begin.line, begin.column, "PartialEq")
+    });
+    let compared = is_compared.then(|| Ident::new("PartialEq", input.ident.span()));
+    Some(UserType { input, content, compared })
 }
 
 /// Returns the words in `#[repr(...)]`.

@@ -62,7 +62,7 @@ static OF_LIBRARY: &[&str] = names![
     is_gt is_ge reverse swap fill then contains to_le_bytes to_be_bytes from_le_bytes from_be_bytes total_cmp
     into is_ascii is_ascii_uppercase is_ascii_lowercase is_ascii_alphabetic is_ascii_digit is_ascii_hexdigit
     is_ascii_alphanumeric is_ascii_graphic is_ascii_punctuation is_ascii_whitespace is_ascii_control
-    to_ascii_uppercase to_ascii_lowercase eq_ignore_ascii_case
+    to_ascii_uppercase to_ascii_lowercase eq_ignore_ascii_case default
 ];
 
 /// The stable methods of Rust's numbers, `bool`, `Option`, `Result`, `Ordering`, arrays and tuples that are no operations, after what to

@@ -7,8 +7,9 @@ use syn::parse::Parser as _;
 use syn::{Block, ExprCall, ExprMethodCall, Pat, RangeLimits};
 
 use super::Parser;
+use super::iter_steps::untyped;
 use super::operand_order::{OperandOrder, whole};
-use super::referenced_fields::fields_of;
+use super::referenced_fields::{elements_of, fields_of};
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{self, Expr, ExprKind, Stmt, StmtKind};
@@ -204,6 +205,7 @@ impl Parser<'_> {
             ("map", place, [function])
                 if self.is_elements(place)
                     || self.is_of_memory(place)
+                    || is_named_field(place)
                     || matches!(place, syn::Expr::Array(_) | syn::Expr::Repeat(_)) =>
             {
                 let function = as_closure(function, &fresh("value"));
@@ -325,18 +327,33 @@ pub(super) fn test_of(function: &syn::Expr, value: &Ident) -> Option<TokenStream
     let syn::Expr::Closure(closure) = function else { return None };
     let test = whole(&closure.body);
     match (closure.inputs.first(), closure.inputs.len()) {
-        (Some(Pat::Reference(reference)), 1) if reference.mutability.is_none() => {
-            let pattern = &reference.pat;
-            Some(quote!({ let #pattern = #value; #test }))
-        }
-        (Some(name @ Pat::Ident(_)), 1) => Some(quote!({ let #name = &#value; #test })),
         (Some(Pat::Wild(_)), 1) => Some(quote!(#test)),
-        (Some(pat @ (Pat::Tuple(_) | Pat::Struct(_))), 1) => {
+        (Some(pat), 1) => {
+            let names = to_reference(untyped(pat), value)?;
+            Some(quote!({ #names #test }))
+        }
+        _ => None,
+    }
+}
+
+/// Binds a pattern to a reference to a value.
+pub(super) fn to_reference(pat: &Pat, value: &Ident) -> Option<TokenStream> {
+    match pat {
+        Pat::Reference(reference) if reference.mutability.is_none() => {
+            let pattern = &reference.pat;
+            Some(quote!(let #pattern = #value;))
+        }
+        name @ Pat::Ident(_) => Some(quote!(let #name = &#value;)),
+        Pat::Wild(_) => Some(TokenStream::new()),
+        Pat::Slice(array) => {
+            let (copied, names) = elements_of(array)?;
+            Some(quote!(let #copied = #value; #names))
+        }
+        pat @ (Pat::Tuple(_) | Pat::Struct(_)) => {
             let fields = fields_of(pat)?.into_iter().filter(|(pat, _)| !matches!(pat, Pat::Wild(_)));
             let names =
                 fields.map(|(pat, member)| matches!(pat, Pat::Ident(_)).then(|| quote!(let #pat = &#value.#member;)));
-            let names: TokenStream = names.collect::<Option<_>>()?;
-            Some(quote!({ #names #test }))
+            names.collect()
         }
         _ => None,
     }
@@ -414,6 +431,11 @@ fn is_part(place: &syn::Expr) -> bool {
         syn::Expr::Index(element) => is_part(&element.expr) && is_plain(&element.index),
         _ => false,
     }
+}
+
+/// Whether it is a field with a name, whose struct is in memory, where no options are. A tuple's part may be one.
+fn is_named_field(place: &syn::Expr) -> bool {
+    is_part(place) && matches!(strip(place), syn::Expr::Field(syn::ExprField { member: syn::Member::Named(_), .. }))
 }
 
 /// Whether an expression may be evaluated several times: names, numbers and arithmetic on them.

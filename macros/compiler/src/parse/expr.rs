@@ -210,6 +210,9 @@ impl Parser<'_> {
     }
 
     fn deref(&mut self, target: &syn::Expr, span: SpanRange) -> Expr {
+        if let Some(copy) = self.copied_reference(target, true) {
+            return Expr { span, ..self.expr(&copy) };
+        }
         let target = self.expr(target);
         match target.result_kind {
             Kind::Unknown => Expr::error(span),
@@ -355,6 +358,8 @@ impl Parser<'_> {
     pub(super) fn condition(&mut self, condition: &syn::Expr) -> Condition {
         match condition {
             syn::Expr::Let(binding) => {
+                let copied = self.condition_over_copy(binding);
+                let binding = copied.as_ref().unwrap_or(binding);
                 let scrutinee = self.scrutinee(&binding.expr);
                 let pattern = self.pattern(&binding.pat, scrutinee.result_kind);
                 self.note_arrays(&pattern, &scrutinee);

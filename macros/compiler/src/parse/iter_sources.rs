@@ -4,11 +4,12 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::parse::Parser as _;
 use syn::{ExprForLoop, ExprMethodCall, Pat};
 
 use super::Parser;
 use super::expr::dereferenced;
-use super::referenced_fields::fields_of;
+use super::referenced_fields::{elements_of, fields_of};
 use super::slice::EXACT_CHUNKS;
 use super::syntax::strip;
 use crate::messages;
@@ -162,6 +163,16 @@ impl Parser<'_> {
                     let place = quote_spanned!(span.lo=> #place.#member);
                     self.bind_item(pat, &Item::Reference { mutable: *mutable, place }, counter, out)?;
                 }
+                return Some(());
+            }
+            (Pat::Slice(array), Item::Reference { mutable: false, place }) => {
+                let Some((copied, names)) = elements_of(array) else {
+                    self.diags.push(messages::element_pattern(span));
+                    return None;
+                };
+                let bound = quote_spanned!(span.lo=> let #copied = #place; #names);
+                let bound = syn::Block::parse_within.parse2(bound).unwrap_or_default();
+                out.extend(self.statements(&bound).0);
                 return Some(());
             }
             (Pat::Ident(name), Item::Reference { mutable, place })

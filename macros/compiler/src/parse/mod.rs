@@ -34,6 +34,7 @@ mod method;
 mod modules;
 mod name;
 mod operand_order;
+mod optional_references;
 pub(crate) mod options;
 mod parameters;
 mod passed;
