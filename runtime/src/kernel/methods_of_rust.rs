@@ -289,11 +289,6 @@ impl<T: DeviceConstant + Default + Copy> DefaultValue for T {
     }
 }
 
-/// Takes the place of a type's default value, which the compiler evaluates on the host as a constant of the text.
-pub fn default_of<T: Default>() -> T {
-    T::default()
-}
-
 /// The bytes of a number, of which there are `N`.
 #[device]
 pub trait Bytes<const N: usize> {

@@ -57,11 +57,6 @@ pub(crate) fn elements_of_memory(at: SpanRange) -> Diag {
         .help("read elements with `.iter()`; write them by index: `for i in 0..memory.len() { memory[i] = ...; }`")
 }
 
-pub(crate) fn parts_of_array(at: SpanRange, name: &str) -> Diag {
-    Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` works only on global, shared and remote memory"))
-        .help("iterate over the local array by index")
-}
-
 pub(crate) fn element_pattern(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedPattern, at, "this pattern does not match the items of the loop").help(
         "elements of `.iter()` are references: bind a name, or the value with `&pattern`; `enumerate` and `zip` yield pairs; of `.iter_mut()`, bind one name, and write its parts: `pair.0 += 1`",

@@ -36,6 +36,16 @@ pub(crate) fn split_at(at: SpanRange) -> Diag {
         .help("write `let (left, right) = memory.split_at(mid);`")
 }
 
+pub(crate) fn split_at_mut(at: SpanRange) -> Diag {
+    Diag::new(Rule::PartOfMemory, at, "a local array cannot be split into two mutable parts")
+        .help("write to the array by its index, `array[mid + i] = ..`, or loop over `array.chunks_exact_mut(n)`")
+}
+
+pub(crate) fn part_as_value(at: SpanRange) -> Diag {
+    Diag::new(Rule::PartOfMemory, at, "a part of a local array is used by its elements alone")
+        .help("write `part[i]`, `part.len()` or `part.iter()`; to a device function, pass the whole array and the position where the part begins")
+}
+
 pub(crate) fn read_only_memory(at: SpanRange) -> Diag {
     Diag::new(Rule::ReadOnlyMemory, at, "this memory is read-only")
         .help("declare the parameter as `&mut [T]` to write to it")

@@ -178,6 +178,9 @@ impl Parser<'_> {
     }
 
     fn path(&mut self, path: &syn::ExprPath, span: SpanRange) -> Expr {
+        if self.named_part(&syn::Expr::Path(path.clone())).is_some() {
+            return self.error(messages::part_as_value(span));
+        }
         if let Some(local) = path.path.get_ident().and_then(|ident| self.lookup(ident)) {
             let result_kind = self.function.kind(local);
             return Expr { kind: ExprKind::Local(local), result_kind, span };
@@ -274,6 +277,9 @@ impl Parser<'_> {
     fn index(&mut self, index: &syn::ExprIndex, span: SpanRange) -> Expr {
         if is_part(index) {
             return self.error(messages::unborrowed_part(span));
+        }
+        if let Some(element) = self.element_of_part(index) {
+            return self.in_place(element, span);
         }
         let base = self.place(&index.expr);
         self.element_of(base, &index.index, span)

@@ -324,7 +324,7 @@ pub(super) fn gives_item(call: &ExprMethodCall) -> bool {
 pub(super) fn gives_references(source: &syn::Expr) -> bool {
     match strip(source) {
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
-            "iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" => true,
+            "iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut" => true,
             "copied" | "cloned" | "into_iter" => false,
             _ => gives_references(&call.receiver) || call.args.iter().any(gives_references),
         },
@@ -337,7 +337,7 @@ pub(super) fn gives_references(source: &syn::Expr) -> bool {
 fn gives_parts(source: &syn::Expr) -> bool {
     let syn::Expr::MethodCall(call) = strip(source) else { return false };
     match call.method.to_string().as_str() {
-        "windows" | "chunks" | "chunks_exact" => true,
+        "windows" | "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut" => true,
         "rev" | "step_by" | "skip" | "take" => gives_parts(&call.receiver),
         _ => false,
     }
@@ -348,7 +348,7 @@ pub(super) fn is_iterator(expr: &syn::Expr) -> bool {
     match strip(expr) {
         syn::Expr::Range(_) => true,
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
-            "iter" | "into_iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" => true,
+            "iter" | "into_iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut" => true,
             "rev" | "enumerate" | "zip" | "step_by" | "skip" | "take" | "copied" | "cloned" => {
                 is_iterator(&call.receiver)
             }

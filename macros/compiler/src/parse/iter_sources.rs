@@ -9,6 +9,7 @@ use syn::{ExprForLoop, ExprMethodCall, Pat};
 
 use super::Parser;
 use super::expr::dereferenced;
+use super::local_parts::Elements;
 use super::referenced_fields::{elements_of, fields_of};
 use super::slice::EXACT_CHUNKS;
 use super::syntax::strip;
@@ -20,7 +21,7 @@ use crate::model::range::Range;
 use crate::span::SpanRange;
 
 /// The adaptors that a loop cannot have, because they have no known length or call closures.
-const UNSUPPORTED_ADAPTORS: [&str; 16] = [
+const UNSUPPORTED_ADAPTORS: [&str; 14] = [
     "map",
     "filter",
     "filter_map",
@@ -33,8 +34,6 @@ const UNSUPPORTED_ADAPTORS: [&str; 16] = [
     "map_while",
     "scan",
     "inspect",
-    "chunks_mut",
-    "chunks_exact_mut",
     "rchunks",
     "split",
 ];
@@ -50,6 +49,8 @@ enum Item {
     },
     /// `&a.chunks(n)[i]`, a part of memory.
     Part(TokenStream),
+    /// A part of a local array.
+    LocalPart { elements: Elements, mutable: bool },
     Pair(Box<Item>, Box<Item>),
 }
 
@@ -165,6 +166,9 @@ impl Parser<'_> {
                 }
                 return Some(());
             }
+            (Pat::Ident(name), Item::LocalPart { elements, mutable }) if name.mutability.is_none() => {
+                return self.bind_part(&name.ident, elements.clone(), *mutable, out);
+            }
             (Pat::Slice(array), Item::Reference { mutable: false, place }) => {
                 let Some((copied, names)) = elements_of(array) else {
                     self.diags.push(messages::element_pattern(span));
@@ -226,7 +230,9 @@ impl Parser<'_> {
                 self.source(&call.receiver, by, at, prologue)
             }
             "into_iter" => self.source(&call.receiver, ElementAccess::ByValue, at, prologue),
-            "chunks" | "chunks_exact" | "windows" => self.parts(call, &name, at, prologue),
+            "chunks" | "chunks_exact" | "windows" | "chunks_mut" | "chunks_exact_mut" => {
+                self.parts(call, &name, at, prologue)
+            }
             "rev" => {
                 let length = prologue.name("length");
                 let items = self.items(&call.receiver, quote_spanned!(lo=> (#length - 1 - #at)), prologue)?;
@@ -288,10 +294,19 @@ impl Parser<'_> {
         at: TokenStream,
         prologue: &mut Prologue,
     ) -> Option<Sequence> {
-        let (memory, by) = self.evaluated(&call.receiver, ElementAccess::ByReference { mutable: false }, prologue)?;
-        if by.is_some() {
-            self.diags.push(messages::parts_of_array(SpanRange::of(call), name));
+        let mutable = name.ends_with("_mut");
+        if let Some(elements) = self.elements_before(&call.receiver, prologue) {
+            return self.local_parts(elements, call, name, at, prologue);
+        }
+        // Parts of memory are written by index.
+        if mutable && !self.is_local_array(&call.receiver) {
+            self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), name));
             return None;
+        }
+        let (memory, by) = self.evaluated(&call.receiver, ElementAccess::ByReference { mutable }, prologue)?;
+        if by.is_some() {
+            let elements = Elements { start: quote!(0), length: quote!(#memory.len()), whole: memory };
+            return self.local_parts(elements, call, name, at, prologue);
         }
         let (size, lo) = (prologue.name("size"), SpanRange::of(&call.method).lo);
         let what = if name == "windows" { "window size must be non-zero" } else { "chunk size must be non-zero" };
@@ -312,6 +327,41 @@ impl Parser<'_> {
         Some(Sequence { at: Item::Part(part), length })
     }
 
+    /// Returns the parts of a local array.
+    fn local_parts(
+        &mut self,
+        of: Elements,
+        call: &ExprMethodCall,
+        name: &str,
+        at: TokenStream,
+        prologue: &mut Prologue,
+    ) -> Option<Sequence> {
+        let (size, lo) = (prologue.name("size"), SpanRange::of(&call.method).lo);
+        let what = if name == "windows" { "window size must be non-zero" } else { "chunk size must be non-zero" };
+        self.count(&size, call.args.first()?, Some(what), prologue);
+        let all = of.length.clone();
+        let (start, length, count) = match name {
+            "windows" => (at, size.to_token_stream(), quote_spanned!(lo=> (#all + 1).saturating_sub(#size))),
+            "chunks" | "chunks_mut" => (
+                quote_spanned!(lo=> (#at * #size)),
+                quote_spanned!(lo=> (#all - #at * #size).min(#size)),
+                quote_spanned!(lo=> #all.div_ceil(#size)),
+            ),
+            _ => (quote_spanned!(lo=> (#at * #size)), size.to_token_stream(), quote_spanned!(lo=> (#all / #size))),
+        };
+        let at = Item::LocalPart { elements: of.within(&start, length), mutable: name.ends_with("_mut") };
+        Some(Sequence { at, length: count })
+    }
+
+    /// Returns the elements of a part of a local array, whose bounds are evaluated before the loop.
+    fn elements_before(&mut self, expr: &syn::Expr, prologue: &mut Prologue) -> Option<Elements> {
+        let mut bounds = TokenStream::new();
+        let elements = self.local_elements(expr, &mut bounds)?;
+        let bounds = self.made(bounds);
+        prologue.statements.extend(bounds);
+        Some(elements)
+    }
+
     /// Returns the elements of an array or of memory.
     fn source(
         &mut self,
@@ -320,8 +370,14 @@ impl Parser<'_> {
         at: TokenStream,
         prologue: &mut Prologue,
     ) -> Option<Sequence> {
-        let (source, of_array) = self.evaluated(expr, by, prologue)?;
         let lo = SpanRange::of(expr).lo;
+        if let Some(Elements { whole, start, length }) = self.elements_before(expr, prologue) {
+            // A part is a reference, of whose elements the iterator gives references.
+            let mutable = matches!(by, ElementAccess::ByReference { mutable: true });
+            let at = Item::Reference { mutable, place: quote_spanned!(lo=> #whole[#start + #at]) };
+            return Some(Sequence { at, length });
+        }
+        let (source, of_array) = self.evaluated(expr, by, prologue)?;
         let place = quote_spanned!(lo=> #source[#at]);
         let at = match of_array.unwrap_or(ElementAccess::ByReference { mutable: false }) {
             ElementAccess::ByValue => Item::Value(place),
@@ -452,7 +508,7 @@ impl Item {
     fn value(&self) -> Option<TokenStream> {
         match self {
             Item::Value(value) => Some(value.clone()),
-            Item::Reference { .. } => None,
+            Item::Reference { .. } | Item::LocalPart { .. } => None,
             Item::Part(part) => Some(quote!(&#part)),
             Item::Pair(first, second) => {
                 let (first, second) = (first.plain()?, second.plain()?);
@@ -493,7 +549,9 @@ fn counter(repeat: &ExprForLoop) -> Option<Ident> {
 fn arguments(name: &str) -> Option<usize> {
     match name {
         "iter" | "iter_mut" | "into_iter" | "rev" | "enumerate" | "copied" | "cloned" => Some(0),
-        "zip" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" => Some(1),
+        "zip" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" | "chunks_mut" | "chunks_exact_mut" => {
+            Some(1)
+        }
         _ => None,
     }
 }

@@ -24,6 +24,9 @@ impl Parser<'_> {
         if let Some(operation) = self.atomic_operation(call, span) {
             return operation;
         }
+        if let Some(part) = self.method_of_part(call, span) {
+            return part;
+        }
         if let Some(copied) = self.over_copy(call) {
             return Expr { span, ..self.expr(&copied) };
         }

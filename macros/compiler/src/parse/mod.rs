@@ -27,6 +27,7 @@ mod iter_sources;
 mod iter_steps;
 mod lengths;
 mod listed;
+mod local_parts;
 mod local_types;
 mod macro_call;
 mod matrix;
@@ -136,6 +137,10 @@ struct Parser<'d> {
     known: Vec<Kind>,
     /// Whether this pass found the kind of a local that began as a `None`.
     learned: bool,
+    /// How many bounds of parts of local arrays have names.
+    bounds_made: usize,
+    /// The names of parts of local arrays.
+    local_parts: BTreeMap<LocalId, local_parts::LocalPart>,
     /// The locals that are `&memory[i]`, of which an array's element is a row.
     rows: BTreeSet<LocalId>,
     /// The locals without a type that are results of device functions, which count as values until a wait takes them.
@@ -228,6 +233,8 @@ impl<'d> Parser<'d> {
             elision: Default::default(),
             known,
             learned: false,
+            bounds_made: 0,
+            local_parts: BTreeMap::new(),
             rows: BTreeSet::new(),
             results: BTreeSet::new(),
             phase_tokens: BTreeSet::new(),

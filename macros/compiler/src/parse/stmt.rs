@@ -40,6 +40,12 @@ impl Parser<'_> {
                 over_copy.into_iter().rev().for_each(|stmt| stmts.push_front(Cow::Owned(stmt)));
                 continue;
             }
+            if let SynStmt::Local(local) = &*stmt
+                && let Some(part) = self.part_let(local)
+            {
+                statements.extend(part);
+                continue;
+            }
             let kind = match &*stmt {
                 SynStmt::Local(local) => self.local(local),
                 SynStmt::Item(item) => self.item(item),
