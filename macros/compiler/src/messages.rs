@@ -203,6 +203,11 @@ pub(crate) fn unsupported_pattern(at: SpanRange) -> Diag {
     )
 }
 
+pub(crate) fn float_pattern(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedPattern, at, "a float is not a pattern of the kernel language")
+        .help("compare it: `if x == 1.0`, or in a guard: `x if x < 1.0 => ..`")
+}
+
 pub(crate) fn pattern_without_value(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedPattern, at, "a `let` with a pattern must have a value")
         .help("declare the names one by one: `let a; let b;`")

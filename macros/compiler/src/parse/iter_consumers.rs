@@ -51,6 +51,9 @@ impl Parser<'_> {
         if !is_iterator(&call.receiver) {
             return None;
         }
+        if is_adapted(call) {
+            return Some(self.error(messages::iterator_value(SpanRange::of(call))));
+        }
         if !CONSUMERS.contains(&name.as_str()) {
             let known = UNSUPPORTED_CONSUMERS.contains(&name.as_str()) || is_sequence(&call.receiver);
             return known.then(|| self.error(messages::no_consumer(SpanRange::of(&call.method), &name)));
@@ -348,7 +351,8 @@ pub(super) fn is_iterator(expr: &syn::Expr) -> bool {
     match strip(expr) {
         syn::Expr::Range(_) => true,
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
-            "iter" | "into_iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut" => true,
+            "iter" | "into_iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut"
+            | "chunks_exact_mut" => true,
             "rev" | "enumerate" | "zip" | "step_by" | "skip" | "take" | "copied" | "cloned" => {
                 is_iterator(&call.receiver)
             }
@@ -357,6 +361,13 @@ pub(super) fn is_iterator(expr: &syn::Expr) -> bool {
         },
         _ => false,
     }
+}
+
+/// Whether a call makes another iterator of one.
+fn is_adapted(call: &ExprMethodCall) -> bool {
+    const OTHERS: [&str; 5] = ["rev", "enumerate", "zip", "skip", "take"];
+    let name = call.method.to_string();
+    (ADAPTORS.contains(&name.as_str()) || OTHERS.contains(&name.as_str())) && is_sequence(&call.receiver)
 }
 
 /// Whether it is more than a range, whose other methods are reported where ranges are parsed.

@@ -5,13 +5,12 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::Parser as _;
-use syn::{ExprForLoop, ExprMethodCall, Pat};
+use syn::{ExprForLoop, Pat};
 
 use super::Parser;
 use super::expr::dereferenced;
 use super::local_parts::Elements;
 use super::referenced_fields::{elements_of, fields_of};
-use super::slice::EXACT_CHUNKS;
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Stmt, StmtKind};
@@ -39,7 +38,7 @@ const UNSUPPORTED_ADAPTORS: [&str; 14] = [
 ];
 
 /// The item at a position.
-enum Item {
+pub(super) enum Item {
     /// A counter, or a copy of an element.
     Value(TokenStream),
     /// `&place` or `&mut place`, a reference to an element.
@@ -50,25 +49,28 @@ enum Item {
     /// `&a.chunks(n)[i]`, a part of memory.
     Part(TokenStream),
     /// A part of a local array.
-    LocalPart { elements: Elements, mutable: bool },
+    LocalPart {
+        elements: Elements,
+        mutable: bool,
+    },
     Pair(Box<Item>, Box<Item>),
 }
 
 /// The items of a loop as a function of the position, and the number of positions.
-struct Sequence {
-    at: Item,
-    length: TokenStream,
+pub(super) struct Sequence {
+    pub(super) at: Item,
+    pub(super) length: TokenStream,
 }
 
 /// Statements before the loop, with names that the user cannot write.
-struct Prologue {
-    statements: Vec<Stmt>,
+pub(super) struct Prologue {
+    pub(super) statements: Vec<Stmt>,
     names: Vec<&'static str>,
     fresh: Span,
 }
 
 impl Prologue {
-    fn name(&mut self, what: &'static str) -> Ident {
+    pub(super) fn name(&mut self, what: &'static str) -> Ident {
         self.names.push(what);
         match self.names.iter().filter(|known| **known == what).count() {
             1 => Ident::new(what, self.fresh),
@@ -79,7 +81,7 @@ impl Prologue {
 
 /// Whether elements are copied or borrowed.
 #[derive(Clone, Copy, PartialEq)]
-enum ElementAccess {
+pub(super) enum ElementAccess {
     ByValue,
     ByReference { mutable: bool },
 }
@@ -286,82 +288,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns the parts of memory that `chunks(n)`, `chunks_exact(n)` or `windows(n)` yields.
-    fn parts(
-        &mut self,
-        call: &ExprMethodCall,
-        name: &str,
-        at: TokenStream,
-        prologue: &mut Prologue,
-    ) -> Option<Sequence> {
-        let mutable = name.ends_with("_mut");
-        if let Some(elements) = self.elements_before(&call.receiver, prologue) {
-            return self.local_parts(elements, call, name, at, prologue);
-        }
-        // Parts of memory are written by index.
-        if mutable && !self.is_local_array(&call.receiver) {
-            self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), name));
-            return None;
-        }
-        let (memory, by) = self.evaluated(&call.receiver, ElementAccess::ByReference { mutable }, prologue)?;
-        if by.is_some() {
-            let elements = Elements { start: quote!(0), length: quote!(#memory.len()), whole: memory };
-            return self.local_parts(elements, call, name, at, prologue);
-        }
-        let (size, lo) = (prologue.name("size"), SpanRange::of(&call.method).lo);
-        let what = if name == "windows" { "window size must be non-zero" } else { "chunk size must be non-zero" };
-        self.count(&size, call.args.first()?, Some(what), prologue);
-        let (part, length) = match name {
-            "windows" => (
-                quote_spanned!(lo=> #memory[#at..#at + #size]),
-                quote_spanned!(lo=> (#memory.len() + 1).saturating_sub(#size)),
-            ),
-            "chunks" => {
-                (quote_spanned!(lo=> #memory.chunks(#size)[#at]), quote_spanned!(lo=> #memory.len().div_ceil(#size)))
-            }
-            _ => {
-                let exact = Ident::new(EXACT_CHUNKS, lo);
-                (quote_spanned!(lo=> #memory.#exact(#size)[#at]), quote_spanned!(lo=> (#memory.len() / #size)))
-            }
-        };
-        Some(Sequence { at: Item::Part(part), length })
-    }
-
-    /// Returns the parts of a local array.
-    fn local_parts(
-        &mut self,
-        of: Elements,
-        call: &ExprMethodCall,
-        name: &str,
-        at: TokenStream,
-        prologue: &mut Prologue,
-    ) -> Option<Sequence> {
-        let (size, lo) = (prologue.name("size"), SpanRange::of(&call.method).lo);
-        let what = if name == "windows" { "window size must be non-zero" } else { "chunk size must be non-zero" };
-        self.count(&size, call.args.first()?, Some(what), prologue);
-        let all = of.length.clone();
-        let (start, length, count) = match name {
-            "windows" => (at, size.to_token_stream(), quote_spanned!(lo=> (#all + 1).saturating_sub(#size))),
-            "chunks" | "chunks_mut" => (
-                quote_spanned!(lo=> (#at * #size)),
-                quote_spanned!(lo=> (#all - #at * #size).min(#size)),
-                quote_spanned!(lo=> #all.div_ceil(#size)),
-            ),
-            _ => (quote_spanned!(lo=> (#at * #size)), size.to_token_stream(), quote_spanned!(lo=> (#all / #size))),
-        };
-        let at = Item::LocalPart { elements: of.within(&start, length), mutable: name.ends_with("_mut") };
-        Some(Sequence { at, length: count })
-    }
-
-    /// Returns the elements of a part of a local array, whose bounds are evaluated before the loop.
-    fn elements_before(&mut self, expr: &syn::Expr, prologue: &mut Prologue) -> Option<Elements> {
-        let mut bounds = TokenStream::new();
-        let elements = self.local_elements(expr, &mut bounds)?;
-        let bounds = self.made(bounds);
-        prologue.statements.extend(bounds);
-        Some(elements)
-    }
-
     /// Returns the elements of an array or of memory.
     fn source(
         &mut self,
@@ -388,7 +314,7 @@ impl Parser<'_> {
 
     /// Evaluates the source once into a variable; for an array, also returns whether its elements are copied or
     /// borrowed.
-    fn evaluated(
+    pub(super) fn evaluated(
         &mut self,
         expr: &syn::Expr,
         by: ElementAccess,
@@ -466,7 +392,13 @@ impl Parser<'_> {
     }
 
     /// Adds the number of an adaptor, which is asserted not to be zero if there is a message for that.
-    fn count(&mut self, name: &Ident, value: &syn::Expr, unless_zero: Option<&str>, prologue: &mut Prologue) {
+    pub(super) fn count(
+        &mut self,
+        name: &Ident,
+        value: &syn::Expr,
+        unless_zero: Option<&str>,
+        prologue: &mut Prologue,
+    ) {
         let span = SpanRange::of(value);
         let kind = self.binding(quote_spanned!(span.lo=> let #name: ::core::primitive::usize = #value;));
         prologue.statements.extend(kind.map(|kind| Stmt { kind, span }));
@@ -549,9 +481,8 @@ fn counter(repeat: &ExprForLoop) -> Option<Ident> {
 fn arguments(name: &str) -> Option<usize> {
     match name {
         "iter" | "iter_mut" | "into_iter" | "rev" | "enumerate" | "copied" | "cloned" => Some(0),
-        "zip" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" | "chunks_mut" | "chunks_exact_mut" => {
-            Some(1)
-        }
+        "zip" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" | "chunks_mut"
+        | "chunks_exact_mut" => Some(1),
         _ => None,
     }
 }

@@ -63,7 +63,9 @@ impl Parser<'_> {
                     is_own && (local.is_array || matches!(local.kind, Kind::Reference { .. }))
                 }
                 // A constant.
-                None => path.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase)),
+                None => {
+                    path.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
+                }
             },
             syn::Expr::Field(field) => self.root(&field.base).is_some_and(|root| self.is_own(root)),
             syn::Expr::Index(index) => !matches!(*index.index, syn::Expr::Range(_)) && self.is_local_array(&index.expr),
@@ -113,7 +115,9 @@ impl Parser<'_> {
         let mut before = TokenStream::new();
         match (&local.pat, strip(&init.expr)) {
             (Pat::Wild(_), value) => self.named_part(value).map(|_| Vec::new()),
-            (Pat::Ident(name), value) if name.by_ref.is_none() && name.subpat.is_none() && name.mutability.is_none() => {
+            (Pat::Ident(name), value)
+                if name.by_ref.is_none() && name.subpat.is_none() && name.mutability.is_none() =>
+            {
                 let mutable = match value {
                     syn::Expr::Reference(reference) => reference.mutability.is_some(),
                     // An element of a part is read, and a part is a reference already.
@@ -143,7 +147,8 @@ impl Parser<'_> {
                     return Some(Vec::new());
                 }
                 let at = SpanRange::of(&call.method).lo;
-                let (middle, number, length) = (Ident::new("middle", at.resolved_at(Span::mixed_site())), &call.args[0], &array.length);
+                let (middle, number, length) =
+                    (Ident::new("middle", at.resolved_at(Span::mixed_site())), &call.args[0], &array.length);
                 before.extend(quote_spanned!(at=>
                     let #middle: ::core::primitive::usize = #number;
                     assert!(#middle <= #length, "mid > len");
@@ -269,8 +274,12 @@ fn bounded(of: Elements, range: &ExprRange, (at, number): (Span, usize), stateme
     let message = "range {}..{} out of bounds: the len is {}";
     match (starts_at_zero, range.end.is_none()) {
         (true, true) => {}
-        (true, false) => statements.extend(quote_spanned!(at=> assert!(#high <= #length, #message, #low, #high, #length);)),
-        (false, true) => statements.extend(quote_spanned!(at=> assert!(#low <= #high, #message, #low, #high, #length);)),
+        (true, false) => {
+            statements.extend(quote_spanned!(at=> assert!(#high <= #length, #message, #low, #high, #length);))
+        }
+        (false, true) => {
+            statements.extend(quote_spanned!(at=> assert!(#low <= #high, #message, #low, #high, #length);))
+        }
         (false, false) => statements
             .extend(quote_spanned!(at=> assert!(#low <= #high && #high <= #length, #message, #low, #high, #length);)),
     }

@@ -3,6 +3,7 @@
 
 mod adapted_loops;
 mod aggregate;
+mod array_methods;
 mod atomic;
 pub(crate) mod attributes_inside;
 mod barrier;
@@ -23,6 +24,7 @@ mod inner_attributes;
 pub(crate) mod instance;
 mod item_names;
 mod iter_consumers;
+mod iter_parts;
 mod iter_sources;
 mod iter_steps;
 mod lengths;
@@ -35,6 +37,7 @@ mod method;
 mod modules;
 mod name;
 mod operand_order;
+mod operators;
 mod optional_references;
 pub(crate) mod options;
 mod parameters;

@@ -110,6 +110,10 @@ impl Parser<'_> {
         match pat {
             Pat::Paren(paren) => self.value_pattern(&paren.pat, result_kind),
             Pat::Wild(_) => Some(PatternKind::Wild),
+            Pat::Lit(literal) if matches!(literal.lit, Lit::Float(_)) => {
+                self.diags.push(messages::float_pattern(SpanRange::of(literal)));
+                Some(PatternKind::Error)
+            }
             Pat::Lit(literal) => literal_pattern(&literal.lit),
             Pat::Ident(name) if name.by_ref.is_none() => match &name.subpat {
                 None if self.is_none(&name.ident) => Some(PatternKind::Variant { variant: Variant::None, field: None }),
