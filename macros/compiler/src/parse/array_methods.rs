@@ -83,9 +83,12 @@ impl Parser<'_> {
                 if self.is_elements(place) && source.mutability.is_none() =>
             {
                 let (i, from, source) = (fresh("i"), fresh("from"), &source.expr);
-                let (bound, from) = match source_name(source) {
-                    Some(name) => (TokenStream::new(), quote!(#name)),
-                    None => (quote!(let #from = &#source;), quote!(#from)),
+                let (bound, from) = match strip(source) {
+                    name @ syn::Expr::Path(_) => (TokenStream::new(), quote!(#name)),
+                    place @ (syn::Expr::Index(_) | syn::Expr::Field(_)) => {
+                        (quote!(let #from = &#place;), quote!(#from))
+                    }
+                    value => (quote!(let #from = #value;), quote!(#from)),
                 };
                 let message = "copy_from_slice: source slice length does not match destination slice length";
                 quote_spanned!(at=> {
@@ -156,9 +159,4 @@ fn of_reference(function: &syn::Expr, element: &syn::Expr) -> Option<TokenStream
         Pat::Wild(_) => Some(test),
         _ => None,
     }
-}
-
-/// The name that elements to be copied have.
-fn source_name(source: &syn::Expr) -> Option<&syn::Expr> {
-    Some(strip(source)).filter(|source| matches!(source, syn::Expr::Path(_)))
 }
