@@ -31,6 +31,7 @@ pub fn array_of<U: DeviceType + Copy, const N: usize>(f: impl Fn(usize) -> U) ->
 /// The position that an index of a part of a local array names; a negative one is above every length.
 #[device]
 pub trait PartIndex {
+    /// Returns the position.
     fn position(self) -> usize;
 }
 
