@@ -75,6 +75,10 @@ fn iterators_as_values(input: &[u32], out: &mut [u32], n: u32) {
     let flat = input.iter().flat_map(|x| [*x, 1]).sum::<u32>();
     let sums = v.iter().scan(0, |total, x| Some(*total)).last();
     let all = v.iter().chain(input.iter()).count();
+    for x in v.iter().peekable() {}
+    let seen = v.iter().inspect(|x| {}).count();
+    let all: [u32; 4] = v.iter().map(|x| x + 1).collect();
+    let (even, odd) = v.iter().partition(|x| **x % 2 == 0);
     let kept = Some(n).filter(|&mut x| x > 2);
     match n as f32 {
         1.5 => {}

@@ -233,6 +233,18 @@ mod tests {
     }
 
     #[test]
+    fn derives_of_a_struct() {
+        let text = "struct A;\n/// Has `{}`.\n#[derive(Clone, PartialEq)]\n// ;\n#[repr(C)]\npub(crate) struct B { a: u32 }\n\
+                    #[derive(Clone)] struct C(u32); #[cfg_attr(x, derive(PartialEq))]\nstruct D(u32);";
+        let at = |name: &str| {
+            let (line, content) = (1..).zip(text.lines()).find(|(_, line)| line.contains(name)).expect("a line");
+            derives(text, line, content.find(name).expect("a name") + "struct ".len(), "PartialEq")
+        };
+        assert!(at("struct B"));
+        assert!(!at("struct A") && !at("struct C") && !at("struct D"));
+    }
+
+    #[test]
     fn constants_of_a_file() {
         check("const N: usize = 4;", &[("N", &["4"])]);
         check("pub(crate) const WARPS : u32=BLOCK as u32 / 32 ;", &[("WARPS", &["BLOCK as u32 / 32"])]);

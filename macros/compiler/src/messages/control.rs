@@ -44,7 +44,7 @@ pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
 /// What to write instead of a method of iterators.
 fn instead_of_adaptor(name: &str) -> Option<&'static str> {
     Some(match name {
-        "flat_map" | "flatten" => "write a loop inside the loop: `for row in &rows { for x in row { .. } }`",
+        "flat_map" | "flatten" => "write a loop inside the loop: `for row in &rows`, and in it `for x in row`",
         "scan" => {
             "keep the state in a variable before the loop: `let mut total = 0; for x in values { total += x; .. }`"
         }
@@ -53,7 +53,7 @@ fn instead_of_adaptor(name: &str) -> Option<&'static str> {
         "peekable" => "write an index, and look at `values[i + 1]`",
         "inspect" => "write it in the loop's body, or in the closure of `map`",
         "collect" => {
-            "write into an array: `for (i, x) in values.iter().enumerate() { out[i] = f(*x); }`, or `array.map(f)`"
+            "write into an array by its index, in a loop over `values.iter().enumerate()`, or write `array.map(f)`"
         }
         "unzip" | "partition" => "write into two arrays, with a counter for each",
         _ => return None,

@@ -23,7 +23,7 @@ pub(crate) fn unborrowed_part(at: SpanRange) -> Diag {
 
 pub(crate) fn no_parts(at: SpanRange, kind: Kind) -> Diag {
     Diag::new(Rule::PartOfMemory, at, format!("{} has no parts that can be borrowed", kind.noun()))
-        .help("only global, shared and remote memory can be borrowed in parts")
+        .help("memory can be borrowed in parts, and a local array that has a name")
 }
 
 pub(crate) fn chunks(at: SpanRange) -> Diag {

@@ -17,7 +17,7 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq \
     main NULL assert va_arg va_copy va_end va_list va_start \
     threadIdx blockIdx blockDim gridDim warpSize dim3 \
-    phalanx phalanx_launch launch_block phalanx_dynamic_shared integer as as_const upper_word constant_quotient constant_remainder local_array slice slice_mut readonly_slice writable \
+    phalanx cmp phalanx_launch launch_block phalanx_dynamic_shared integer as as_const upper_word constant_quotient constant_remainder local_array slice slice_mut readonly_slice writable \
     shared_array shared_slice tensor_map tensor_map_mut swizzled dynamic_shared dynamic_shared_slice remote_array remote_slice \
     subslice subslice_unchecked copied_part copied_part_unchecked subslice_inclusive subslice_from row_of rest_of chunk_of exact_chunk_of split_at load_vec store_vec load_vec_unchecked store_vec_unchecked vector \
     load_matrix load_matrix_transposed store_matrix store_matrix_transposed matrix_a matrix_b accumulator tf32 mma_async transposed wait_mma wait_mma_prior wait_mma_except_last increase_registers decrease_registers in_flight \
