@@ -29,8 +29,7 @@ fn mutable(out: &mut [u32]) {
     out[1] = unsafe { COUNTER };
 }
 
-// It derives no `PartialEq`.
-#[derive(Clone, Copy, DeviceCopy)]
+#[derive(Clone, Copy, PartialEq, DeviceCopy)]
 #[repr(C)]
 struct Point {
     x: u32,

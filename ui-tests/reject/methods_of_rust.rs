@@ -44,7 +44,7 @@ fn of_options(input: &[u32], output: &mut [u32]) {
 #[cluster_kernel]
 fn of_values_with_parts(input: &[u32], output: &mut [u32]) {
     let (array, pair) = ([input[0], 2, 3], (input[0], 4));
-    let sorted = array.first() + array.get_mut(0);
+    let sorted = array.first() + array.iter_mut();
     array.sort_unstable();
     let numbers: [u64; 3] = array.into();
     output[0] = array.starts_with(array) + array.is_empty() + array.as_ptr();
