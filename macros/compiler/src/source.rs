@@ -11,22 +11,6 @@ pub(crate) fn text(span: Span) -> Option<String> {
     std::fs::read_to_string(span.local_file()?).ok()
 }
 
-/// Whether the struct whose name stands at a position of a text derives the trait of this name: no derive sees the others.
-pub(crate) fn derives(text: &str, line: usize, column: usize, of: &str) -> bool {
-    let mut before = String::new();
-    for (number, content) in (1..).zip(text.lines()).take_while(|(number, _)| *number <= line) {
-        let end = content.char_indices().nth(column).filter(|_| number == line).map_or(content.len(), |(at, _)| at);
-        let content = content[..end].trim();
-        if !content.starts_with("//") {
-            before.push_str(content);
-            before.push(' ');
-        }
-    }
-    let item = before.rsplit([';', '{', '}']).next().unwrap_or_default().trim_end();
-    let derives = item.split("#[derive(").skip(1).filter_map(|rest| rest.split_once(")]"));
-    item.ends_with("struct") && derives.flat_map(|(list, _)| list.split(',')).any(|derived| derived.trim() == of)
-}
-
 /// Returns the definitions in a text.
 pub(crate) fn definitions(text: &str) -> Definitions {
     let mut all = Definitions::new();
@@ -230,18 +214,6 @@ mod tests {
         let expected: Vec<(&str, Vec<String>)> =
             expected.iter().map(|(name, values)| (*name, values.iter().map(ToString::to_string).collect())).collect();
         assert_eq!(found, expected, "{text}");
-    }
-
-    #[test]
-    fn derives_of_a_struct() {
-        let text = "struct A;\n/// Has `{}`.\n#[derive(Clone, PartialEq)]\n// ;\n#[repr(C)]\npub(crate) struct B { a: u32 }\n\
-                    #[derive(Clone)] struct C(u32); #[cfg_attr(x, derive(PartialEq))]\nstruct D(u32);";
-        let at = |name: &str| {
-            let (line, content) = (1..).zip(text.lines()).find(|(_, line)| line.contains(name)).expect("a line");
-            derives(text, line, content.find(name).expect("a name") + "struct ".len(), "PartialEq")
-        };
-        assert!(at("struct B"));
-        assert!(!at("struct A") && !at("struct C") && !at("struct D"));
     }
 
     #[test]

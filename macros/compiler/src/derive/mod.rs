@@ -2,6 +2,7 @@
 //! shows it, in the generated checks where only rustc knows. The layout itself is checked by `phalanx`, at compile
 //! time.
 
+mod beside;
 mod emit;
 mod messages;
 mod parse;

@@ -4,11 +4,10 @@ use proc_macro2::Ident;
 use quote::{ToTokens, format_ident};
 use syn::{Data, DeriveInput, Fields, GenericParam, Index, Member};
 
-use super::{Content, Field, UserType, messages};
+use super::{Content, Field, UserType, beside, messages};
 use crate::diag::Diags;
 use crate::member::member;
 use crate::messages::not_parsed;
-use crate::source;
 use crate::span::SpanRange;
 
 /// The integers that can represent an enum.
@@ -62,10 +61,7 @@ pub(super) fn user_type<'i>(input: &'i DeriveInput, diags: &mut Diags) -> Option
         }
     };
     one_name_each(&content, diags);
-    let is_compared = source::text(input.ident.span()).is_some_and(|text| {
-        let begin = input.ident.span().start();
-        source::derives(&text, begin.line, begin.column, "PartialEq")
-    });
+    let is_compared = beside::shows_derive(&input.ident, "PartialEq");
     let compared = is_compared.then(|| Ident::new("PartialEq", input.ident.span()));
     Some(UserType { input, content, compared })
 }
