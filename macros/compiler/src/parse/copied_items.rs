@@ -5,10 +5,13 @@ use quote::quote_spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{ExprClosure, ExprMethodCall, Ident, Pat, Type, UnOp};
 
-use super::iter_consumers::ITEM_CONSUMERS;
 use super::referenced_fields::fields_of;
 use super::syntax::strip;
 use crate::span::SpanRange;
+
+/// Consumers that give an item itself.
+pub(super) const ITEM_CONSUMERS: [&str; 11] =
+    ["min", "max", "min_by_key", "max_by_key", "min_by", "max_by", "find", "last", "next", "nth", "reduce"];
 
 /// Returns the call over copied items, if its result is the same: the least item is a reference itself.
 pub(super) fn over_copies(call: &ExprMethodCall) -> Option<ExprMethodCall> {

@@ -7,10 +7,9 @@ use syn::parse::Parser as _;
 use syn::{Block, ExprCall, ExprMethodCall, Pat, RangeLimits};
 
 use super::Parser;
-use super::iter_steps::untyped;
 use super::operand_order::{OperandOrder, whole};
 use super::referenced_fields::{elements_of, fields_of};
-use super::syntax::strip;
+use super::syntax::{strip, untyped};
 use crate::messages;
 use crate::model::expr::{self, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;

@@ -6,12 +6,12 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprClosure, ExprMethodCall, Pat};
 
 use super::Parser;
-use super::copied_items;
+use super::copied_items::{self, ITEM_CONSUMERS};
 use super::desugared_methods::{test_of, to_reference};
 use super::item_names::Names;
-use super::iter_steps::{ADAPTORS, Adaptor, Steps, adaptors, leaving, untyped};
+use super::iter_steps::{ADAPTORS, Adaptor, Steps, adaptors, leaving};
 use super::operand_order::{OperandOrder, whole};
-use super::syntax::strip;
+use super::syntax::{strip, untyped};
 use crate::messages;
 use crate::model::expr::Expr;
 use crate::span::SpanRange;
@@ -40,9 +40,6 @@ const CONSUMERS: [&str; 20] = [
 ];
 /// Methods that only iterators have, and that are not supported.
 const UNSUPPORTED_CONSUMERS: [&str; 1] = ["collect"];
-/// Consumers that give an item itself.
-pub(super) const ITEM_CONSUMERS: [&str; 11] =
-    ["min", "max", "min_by_key", "max_by_key", "min_by", "max_by", "find", "last", "next", "nth", "reduce"];
 
 impl Parser<'_> {
     /// Parses the consumption of an iterator, if the call is one.
