@@ -256,7 +256,7 @@ pub mod __private {
     pub use crate::kernel::intrinsics::*;
     pub use crate::kernel::matrix::{matrix, transposed};
     pub use crate::kernel::memory::*;
-    pub use crate::kernel::methods_of_rust::unnamed;
+    pub use crate::kernel::methods_of_rust::{DefaultValue, unnamed};
     pub use crate::kernel::numeric::*;
     pub use crate::kernel::pipeline::OtherPipeline;
     pub use crate::kernel::spelling::*;

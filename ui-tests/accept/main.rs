@@ -49,6 +49,7 @@ mod matrices;
 mod memory_of_functions;
 mod mma_in_flight;
 mod multicast_unarmed;
+mod ordinary_rust;
 mod overwrite_while_read;
 mod parts_by_rank;
 mod rank_out_of_range;
@@ -143,6 +144,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         mma_in_flight::KERNELS,
         multicast_unarmed::KERNELS,
         memory_of_functions::KERNELS,
+        ordinary_rust::KERNELS,
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,
         rank_out_of_range::KERNELS,

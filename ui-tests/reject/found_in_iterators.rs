@@ -6,10 +6,10 @@ use phalanx::prelude::*;
 fn found(input: &[u32], out: &mut [u32], n: u32) {
     let weights = [3u32, 1, 4, 1];
     let reference = weights.iter().find(|w| **w > n);
-    let of_pairs = input.iter().enumerate().find(|(k, x)| **x > n);
+    let of_pairs = input.iter().enumerate().find(|pair| *pair.1 > n);
     let last = weights.iter().last();
     let third = weights.iter().nth(2);
-    let by = weights.iter().copied().max_by(|a, b| a.cmp(b));
+    let by = weights.iter().max_by(|a, b| a.cmp(b));
     let reduced = weights.iter().copied().reduce(|a| a);
     let from_behind = weights.iter().rposition(|w| *w == 1);
 }

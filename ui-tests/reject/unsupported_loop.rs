@@ -14,7 +14,7 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     for &x in [n, 2] {}
     for pair in input.iter().enumerate() {}
     for x in [n, 2].iter_mut() {}
-    for x in [n, 2].chunks(2) {}
+    for x in [n, 2].rchunks(2) {}
     for x in input.iter().rev(1) {}
     for x in this_cluster() {}
     for x in output {}
@@ -27,9 +27,9 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     let most = a.iter().max();
     let last = a.iter().nth(2);
     let kept = a.iter().filter(|x| **x > 1).max();
-    let small = a.iter().copied().filter(|x: &u32| *x < 3).count();
-    let even = Some(n).filter(|x: &u32| x % 2 == 0);
-    let late = a.iter().map(|x| x + 1).max_by(|a, b| a.cmp(b));
+    let small = a.iter().copied().filter(|&mut x| x < 3).count();
+    let even = Some(n).filter(|x, y| x % 2 == 0);
+    let late = a.iter().map(|x| x + 1).max_by(|a| a.cmp(b));
     let any = a.iter().any(|x| {
         return true;
     });
@@ -63,11 +63,9 @@ fn closures_in_another_form(input: &[u32], keys: &[u32], output: &mut [u32], n: 
 
 #[cluster_kernel]
 fn in_parts(output: &mut [u32]) {
-    let mut own = [0; 8];
-    for part in own.chunks_mut(4) {
+    for part in output.chunks_mut(4) {
         part[0] = 1;
     }
-    output[0] = own[4];
 }
 
 fn main() {}

@@ -31,7 +31,7 @@ fn patterns(n: u32) {
 fn more_patterns(n: u32, pair: (u32, u32), array: [u32; 3], x: &[u32]) {
     let &a = n;
     let (a, .., b) = pair;
-    let [a, rest @ ..] = array;
+    let [a, ref rest @ ..] = array;
     let (ref a, b) = pair;
     match n {
         "text" => {}

@@ -203,6 +203,11 @@ pub(crate) fn unsupported_pattern(at: SpanRange) -> Diag {
     )
 }
 
+pub(crate) fn float_pattern(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedPattern, at, "a float is not a pattern of the kernel language")
+        .help("compare it: `if x == 1.0`, or in a guard: `x if x < 1.0 => ..`")
+}
+
 pub(crate) fn pattern_without_value(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedPattern, at, "a `let` with a pattern must have a value")
         .help("declare the names one by one: `let a; let b;`")
@@ -399,11 +404,6 @@ pub(crate) fn not_a_path(at: SpanRange) -> Diag {
 pub(crate) fn called_variable(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedCall, at, format!("`{name}` is a variable here, which cannot be called"))
         .help(format!("rename the variable, which hides every function of the name `{name}`"))
-}
-
-pub(crate) fn comparison_function(at: SpanRange, name: &str) -> Diag {
-    Diag::new(Rule::UnsupportedCall, at, format!("the function `{name}` is not part of the kernel language"))
-        .help(format!("write the method: `a.{name}(b)`"))
 }
 
 pub(crate) fn dropped_by_call(at: SpanRange) -> Diag {

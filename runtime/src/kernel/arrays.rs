@@ -1,5 +1,5 @@
-//! What the attributes make of `array.map(f)` and `std::array::from_fn(f)`. It is written in the kernel language itself: the closure is
-//! called for the elements in their order, once for each.
+//! What the attributes make of `array.map(f)`, of `std::array::from_fn(f)`, of parts of arrays and of default values. It is written in the
+//! kernel language itself: a closure is called for the elements in their order, once for each.
 
 use phalanx_macros::device;
 
@@ -26,4 +26,29 @@ pub fn array_of<U: DeviceType + Copy, const N: usize>(f: impl Fn(usize) -> U) ->
         elements[i] = f(i);
     }
     elements
+}
+
+/// The position that an index of a part of a local array names; a negative one is above every length.
+#[device]
+pub trait PartIndex {
+    /// Returns the position.
+    fn position(self) -> usize;
+}
+
+macro_rules! part_indexes {
+    ($($index:ident)*) => {$(
+        #[device]
+        impl PartIndex for $index {
+            fn position(self) -> usize {
+                self as usize
+            }
+        }
+    )*};
+}
+
+part_indexes!(u32 i32 usize);
+
+/// Takes the place of a type's default value, which the compiler evaluates on the host as a constant of the text.
+pub fn default_of<T: Default>() -> T {
+    T::default()
 }

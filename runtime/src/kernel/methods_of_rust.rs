@@ -6,15 +6,15 @@ use std::cmp::Ordering;
 use phalanx_macros::device;
 
 use super::numeric::{Integer, Number};
-use crate::program::types::{DeviceEq, DeviceType};
+use crate::program::types::{DeviceConstant, DeviceEq, DeviceType};
 
 /// The traits without their names, which a user's types may have.
 pub mod unnamed {
     pub use crate::kernel::ascii::Ascii as _;
 
     pub use super::{
-        Bytes as _, Compared as _, Contains as _, Elements as _, IntoNumber as _, OptionOf as _, OptionOfNumber as _,
-        OptionOfOption as _, OptionWith as _, Ordered as _, OrderingMethods as _, TotalOrder as _,
+        Bytes as _, Compared as _, Contains as _, DefaultValue as _, Elements as _, IntoNumber as _, OptionOf as _,
+        OptionOfNumber as _, OptionOfOption as _, OptionWith as _, Ordered as _, OrderingMethods as _, TotalOrder as _,
     };
 }
 
@@ -273,6 +273,19 @@ impl OrderingMethods for Ordering {
 
     fn then(self, other: Ordering) -> Ordering {
         if self == Ordering::Equal { other } else { self }
+    }
+}
+
+/// `P::default()` and `Default::default()`, for what derives `Default` or implements it in plain Rust.
+#[device]
+pub trait DefaultValue {
+    fn default() -> Self;
+}
+
+#[device]
+impl<T: DeviceConstant + Default + Copy> DefaultValue for T {
+    fn default() -> T {
+        ::phalanx::__private::default_of::<T>()
     }
 }
 

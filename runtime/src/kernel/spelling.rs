@@ -16,6 +16,8 @@ pub mod names {
 
     /// All other names.
     pub mod items {
+        pub use std::cmp::PartialEq;
+        pub use std::default::Default;
         pub use std::mem::{replace, swap};
         pub use std::option::Option::{self, None, Some};
         pub use std::result::Result::{Err, Ok};

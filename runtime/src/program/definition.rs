@@ -98,7 +98,7 @@ impl Types {
     fn definition(&self, user: &UserType) -> String {
         let name = &self.names[&user.id];
         match &user.content {
-            Content::Fields(fields) => self.structure(name, user.align, fields),
+            Content::Fields(fields) => self.structure(name, user.align, fields, user.is_compared),
             Content::Variants { raw, list } => {
                 let variants =
                     list.iter().map(|(name, value)| format!("    {name} = {},\n", literal::digits(enumerator(*value))));
@@ -108,7 +108,7 @@ impl Types {
         }
     }
 
-    fn structure(&self, name: &str, align: usize, fields: &[Field]) -> String {
+    fn structure(&self, name: &str, align: usize, fields: &[Field], is_compared: bool) -> String {
         let natural = fields.iter().map(|field| field.ty.align).max();
         let aligned = if natural < Some(align) { format!("alignas({align}) ") } else { String::new() };
         let mut out = format!("\nstruct {aligned}{name} {{\n");
@@ -119,6 +119,11 @@ impl Types {
                 .and_then(|()| writeln!(proof, "static_assert(PHALANX_OFFSET_OF({name}, {field}) == {offset});"));
             write.expect("a String takes every write");
             size = offset + ty.size;
+        }
+        if is_compared {
+            let operator = "__device__ __forceinline__ friend bool operator==";
+            writeln!(out, "    {operator}(const {name}&, const {name}&) = default;")
+                .expect("a String takes every write");
         }
         out + "};\n" + &format!("static_assert(sizeof({name}) == {size} && alignof({name}) == {align});\n") + &proof
     }

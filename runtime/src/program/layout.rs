@@ -10,6 +10,8 @@ use crate::program::types::DeviceCopy;
 pub trait DeviceStruct: Sized + 'static {
     /// The fields in the order of declaration.
     const FIELDS: &'static [FieldOf<Self>];
+    /// Whether it derives `PartialEq`, by which kernels compare it.
+    const IS_COMPARED: bool;
 }
 
 /// A field of the struct `S`.
@@ -45,7 +47,8 @@ pub fn struct_info<S: DeviceStruct>(
     arguments: Vec<TypeArgument>,
 ) -> TypeInfo {
     let field = |field: &FieldOf<S>| Field { name: field.cpp, offset: field.offset, ty: (field.info)() };
-    TypeInfo::user::<S>(name, module, arguments, Content::Fields(S::FIELDS.iter().map(field).collect()))
+    let content = Content::Fields(S::FIELDS.iter().map(field).collect());
+    TypeInfo::user_with::<S>(name, module, arguments, content, S::IS_COMPARED)
 }
 
 /// Returns the value of a constant of the struct type.

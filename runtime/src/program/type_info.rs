@@ -61,6 +61,8 @@ pub struct UserType {
     pub align: usize,
     /// The contents of the type.
     pub content: Content,
+    /// Whether the text defines `==`, which an enum has in C++ without that.
+    pub is_compared: bool,
 }
 
 /// The contents of a user-defined type. Names are those of C++.
@@ -106,7 +108,19 @@ impl TypeInfo {
         arguments: Vec<TypeArgument>,
         content: Content,
     ) -> TypeInfo {
-        let user = UserType { id: TypeId::of::<T>(), name, module, arguments, align: align_of::<T>(), content };
+        TypeInfo::user_with::<T>(name, module, arguments, content, false)
+    }
+
+    /// Returns the description of a user-defined type, of which `is_compared` says whether the text defines `==`.
+    pub(super) fn user_with<T: 'static>(
+        name: &'static str,
+        module: &'static str,
+        arguments: Vec<TypeArgument>,
+        content: Content,
+        is_compared: bool,
+    ) -> TypeInfo {
+        let (id, align) = (TypeId::of::<T>(), align_of::<T>());
+        let user = UserType { id, name, module, arguments, align, content, is_compared };
         TypeInfo { name: TypeName::User(Arc::new(user)), size: size_of::<T>(), align: align_of::<T>() }
     }
 

@@ -148,16 +148,27 @@ pub fn number(number: i128) -> Constant {
     constant(&u64::try_from(number.max(0)).unwrap_or(u64::MAX))
 }
 
-/// A type whose values kernels compare with `==` and `!=`: a scalar, an enum that derives `PartialEq`, a tuple or an
-/// `Option` of these.
+/// A type whose values kernels compare with `==` and `!=`: a scalar, an enum or a struct that derives `PartialEq`, an array, a tuple or
+/// an `Option` of these.
 #[diagnostic::on_unimplemented(
     message = "values of `{Self}` cannot be compared in a kernel",
-    note = "numbers, `bool`s, enums, and tuples and `Option`s of them can; compare a struct or an array by its parts"
+    note = "numbers, `bool`s, enums, structs with `#[derive(PartialEq)]`, and arrays, tuples and `Option`s of them can; compare others by their parts"
 )]
 pub trait DeviceEq: DeviceType {}
 
 #[diagnostic::do_not_recommend]
 impl<T: DeviceScalar> DeviceEq for T {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceEq, const N: usize> DeviceEq for [T; N] {}
+
+/// A field that is compared as a part of its struct. Because of the lifetime, rustc asks where the struct is compared, and not where it is
+/// defined.
+#[diagnostic::on_unimplemented(message = "values of `{Self}` cannot be compared in a kernel")]
+pub trait FieldEq<'a> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceEq> FieldEq<'_> for T {}
 
 /// A type whose values kernels compare with `<` and the like: a scalar, or a tuple of them.
 #[diagnostic::on_unimplemented(

@@ -25,6 +25,7 @@ struct Cell {
     f32 heat;
     Phase phase;
     local_array<u8, 3> _padding;
+    __device__ __forceinline__ friend bool operator==(const Cell&, const Cell&) = default;
 };
 static_assert(sizeof(Cell) == 8 && alignof(Cell) == 4);
 static_assert(PHALANX_OFFSET_OF(Cell, heat) == 0);

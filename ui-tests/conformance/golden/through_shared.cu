@@ -13,6 +13,7 @@ using namespace phalanx;
 struct Arrow {
     f32 x;
     f32 y;
+    __device__ __forceinline__ friend bool operator==(const Arrow&, const Arrow&) = default;
 };
 static_assert(sizeof(Arrow) == 8 && alignof(Arrow) == 4);
 static_assert(PHALANX_OFFSET_OF(Arrow, x) == 0);
@@ -31,6 +32,7 @@ struct Particle {
     State state;
     bool fixed;
     local_array<u8, 2> _pad;
+    __device__ __forceinline__ friend bool operator==(const Particle&, const Particle&) = default;
 };
 static_assert(sizeof(Particle) == 24 && alignof(Particle) == 4);
 static_assert(PHALANX_OFFSET_OF(Particle, pos) == 0);
@@ -43,6 +45,7 @@ static_assert(PHALANX_OFFSET_OF(Particle, _pad) == 22);
 struct Pair_u32 {
     u32 first;
     u32 second;
+    __device__ __forceinline__ friend bool operator==(const Pair_u32&, const Pair_u32&) = default;
 };
 static_assert(sizeof(Pair_u32) == 8 && alignof(Pair_u32) == 4);
 static_assert(PHALANX_OFFSET_OF(Pair_u32, first) == 0);
@@ -51,6 +54,7 @@ static_assert(PHALANX_OFFSET_OF(Pair_u32, second) == 4);
 struct Bin {
     f64 total;
     local_array<Pair_u32, 2> seen;
+    __device__ __forceinline__ friend bool operator==(const Bin&, const Bin&) = default;
 };
 static_assert(sizeof(Bin) == 24 && alignof(Bin) == 8);
 static_assert(PHALANX_OFFSET_OF(Bin, total) == 0);

@@ -14,6 +14,7 @@ using namespace phalanx;
 
 struct Wide {
     u128 a;
+    __device__ __forceinline__ friend bool operator==(const Wide&, const Wide&) = default;
 };
 static_assert(sizeof(Wide) == 16 && alignof(Wide) == 16);
 static_assert(PHALANX_OFFSET_OF(Wide, a) == 0);

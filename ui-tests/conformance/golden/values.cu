@@ -18,6 +18,7 @@ struct Point {
     f32 x;
     f32 y;
     Kind kind;
+    __device__ __forceinline__ friend bool operator==(const Point&, const Point&) = default;
 };
 static_assert(sizeof(Point) == 12 && alignof(Point) == 4);
 static_assert(PHALANX_OFFSET_OF(Point, x) == 0);

@@ -1,6 +1,6 @@
 //! The generated impls: the type's description for the text, its promise with the check of it, its constants as data.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericParam, parse_quote};
@@ -10,7 +10,7 @@ use crate::member::member;
 
 pub(super) fn impls(user: &UserType<'_>) -> TokenStream {
     match &user.content {
-        Content::Fields(fields) => structure(user.input, fields),
+        Content::Fields(fields) => structure(user.input, fields, user.compared.as_ref()),
         Content::Variants { raw, list } => enumeration(user.input, raw, list),
     }
 }
@@ -26,7 +26,7 @@ fn generics(input: &DeriveInput) -> syn::Generics {
     generics
 }
 
-fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
+fn structure(input: &DeriveInput, fields: &[Field<'_>], compared: Option<&Ident>) -> TokenStream {
     let (ident, name) = (&input.ident, input.ident.to_string());
     let generics = generics(input);
     let (declared, used, clause) = generics.split_for_impl();
@@ -41,6 +41,8 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
         }
         GenericParam::Lifetime(_) => None,
     });
+    let is_compared = compared.is_some();
+    let comparison = compared.map(|compared| comparison(input, fields, compared));
     // rustc refuses a field that is called `_`, which no expression can name.
     let named = fields.iter().filter(|field| field.member.to_token_stream().to_string() != "_");
     // The assertion has the span of the field's type, where rustc reports an error of it.
@@ -62,6 +64,7 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
         #[automatically_derived]
         impl #declared ::phalanx::__private::DeviceStruct for #ident #used #clause {
             const FIELDS: &'static [::phalanx::__private::FieldOf<Self>] = &[#(#fields),*];
+            const IS_COMPARED: bool = #is_compared;
         }
 
         #[automatically_derived]
@@ -87,7 +90,36 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
             const LAYOUT: () = ::phalanx::__private::check_struct::<Self>(#name);
         }
 
+        #comparison
         #check
+    }
+}
+
+/// Makes the promise that `==` compares a struct field by field on both sides, and has rustc confirm that the derive is Rust's own.
+fn comparison(input: &DeriveInput, fields: &[Field<'_>], compared: &Ident) -> TokenStream {
+    let mut generics = generics(input);
+    let clause = generics.make_where_clause();
+    clause.predicates.extend(fields.iter().map(|Field { ty, .. }| -> syn::WherePredicate {
+        parse_quote!(#ty: for<'__phalanx> ::phalanx::__private::FieldEq<'__phalanx>)
+    }));
+    let ident = &input.ident;
+    let (declared, used, clause) = generics.split_for_impl();
+    let name = Ident::new("this_name", compared.span());
+    quote! {
+        #[automatically_derived]
+        impl #declared ::phalanx::DeviceEq for #ident #used #clause {}
+
+        const _: () = {
+            #[allow(unused_imports, reason = "it is only looked up")]
+            use #compared as #name;
+            {
+                mod ours { pub(super) use ::phalanx::__private::names::items::PartialEq as #name; }
+                #[allow(unused_imports, reason = "it is only looked up")]
+                use ours::*;
+                #[allow(unused_imports, reason = "it is only looked up")]
+                use #name as _;
+            }
+        };
     }
 }
 

@@ -2,6 +2,7 @@
 //! shows it, in the generated checks where only rustc knows. The layout itself is checked by `phalanx`, at compile
 //! time.
 
+mod beside;
 mod emit;
 mod messages;
 mod parse;
@@ -19,6 +20,8 @@ use crate::span::SpanRange;
 struct UserType<'i> {
     input: &'i DeriveInput,
     content: Content<'i>,
+    /// `PartialEq`, if the text of the file shows that the type derives it.
+    compared: Option<syn::Ident>,
 }
 
 enum Content<'i> {

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use quote::{ToTokens, format_ident};
 use syn::{Data, DeriveInput, Fields, GenericParam, Index, Member};
 
-use super::{Content, Field, UserType, messages};
+use super::{Content, Field, UserType, beside, messages};
 use crate::diag::Diags;
 use crate::member::member;
 use crate::messages::not_parsed;
@@ -61,7 +61,9 @@ pub(super) fn user_type<'i>(input: &'i DeriveInput, diags: &mut Diags) -> Option
         }
     };
     one_name_each(&content, diags);
-    Some(UserType { input, content })
+    let is_compared = beside::shows_derive(&input.ident, "PartialEq");
+    let compared = is_compared.then(|| Ident::new("PartialEq", input.ident.span()));
+    Some(UserType { input, content, compared })
 }
 
 /// Returns the words in `#[repr(...)]`.

@@ -36,8 +36,33 @@ pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
             "write by indexes: `for i in 0..array.len() { array[i] = ..; }`, where `i / n` is the number of the chunk",
         );
     }
-    diag.help(
+    diag.help(instead_of_adaptor(name).unwrap_or(
         "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references, then `map`, `filter`, `take_while`, `skip_while` and `map_while`; write anything else in the loop body",
+    ))
+}
+
+/// What to write instead of a method of iterators.
+fn instead_of_adaptor(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "flat_map" | "flatten" => "write a loop inside the loop: `for row in &rows`, and in it `for x in row`",
+        "scan" => {
+            "keep the state in a variable before the loop: `let mut total = 0; for x in values { total += x; .. }`"
+        }
+        "chain" => "write two loops, one after the other, with their body in a device function",
+        "cycle" => "write an index: `values[i % values.len()]`",
+        "peekable" => "write an index, and look at `values[i + 1]`",
+        "inspect" => "write it in the loop's body, or in the closure of `map`",
+        "collect" => {
+            "write into an array by its index, in a loop over `values.iter().enumerate()`, or write `array.map(f)`"
+        }
+        "unzip" | "partition" => "write into two arrays, with a counter for each",
+        _ => return None,
+    })
+}
+
+pub(crate) fn iterator_value(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedLoop, at, "an iterator is not a value that a kernel can keep or pass on").help(
+        "write the whole of it where it is consumed: `for x in values.iter().map(f) { .. }`, `values.iter().map(f).sum::<f32>()`",
     )
 }
 
@@ -57,11 +82,6 @@ pub(crate) fn elements_of_memory(at: SpanRange) -> Diag {
         .help("read elements with `.iter()`; write them by index: `for i in 0..memory.len() { memory[i] = ...; }`")
 }
 
-pub(crate) fn parts_of_array(at: SpanRange, name: &str) -> Diag {
-    Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` works only on global, shared and remote memory"))
-        .help("iterate over the local array by index")
-}
-
 pub(crate) fn element_pattern(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedPattern, at, "this pattern does not match the items of the loop").help(
         "elements of `.iter()` are references: bind a name, or the value with `&pattern`; `enumerate` and `zip` yield pairs; of `.iter_mut()`, bind one name, and write its parts: `pair.0 += 1`",
@@ -70,7 +90,9 @@ pub(crate) fn element_pattern(at: SpanRange) -> Diag {
 
 pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported on an iterator")).help(
-        "the supported methods are `sum`, `product`, `fold`, `reduce`, `any`, `all`, `count`, `min`, `max`, `min_by_key`, `max_by_key`, `find`, `find_map`, `position`, `last` and `for_each`, with `map`, `filter`, `take_while`, `skip_while` and `map_while` before them; write others as a `for` loop",
+        instead_of_adaptor(name).unwrap_or(
+            "the supported methods are `sum`, `product`, `fold`, `reduce`, `any`, `all`, `count`, `min`, `max`, `min_by`, `max_by`, `min_by_key`, `max_by_key`, `find`, `find_map`, `position`, `next`, `nth`, `last` and `for_each`, with `map`, `filter`, `take_while`, `skip_while` and `map_while` before them; write others as a `for` loop",
+        ),
     )
 }
 

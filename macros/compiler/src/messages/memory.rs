@@ -23,7 +23,7 @@ pub(crate) fn unborrowed_part(at: SpanRange) -> Diag {
 
 pub(crate) fn no_parts(at: SpanRange, kind: Kind) -> Diag {
     Diag::new(Rule::PartOfMemory, at, format!("{} has no parts that can be borrowed", kind.noun()))
-        .help("only global, shared and remote memory can be borrowed in parts")
+        .help("memory can be borrowed in parts, and a local array that has a name")
 }
 
 pub(crate) fn chunks(at: SpanRange) -> Diag {
@@ -34,6 +34,16 @@ pub(crate) fn chunks(at: SpanRange) -> Diag {
 pub(crate) fn split_at(at: SpanRange) -> Diag {
     Diag::new(Rule::PartOfMemory, at, "the result of `split_at` must be destructured by a `let`")
         .help("write `let (left, right) = memory.split_at(mid);`")
+}
+
+pub(crate) fn split_at_mut(at: SpanRange) -> Diag {
+    Diag::new(Rule::PartOfMemory, at, "a local array cannot be split into two mutable parts")
+        .help("write to the array by its index, `array[mid + i] = ..`, or loop over `array.chunks_exact_mut(n)`")
+}
+
+pub(crate) fn part_as_value(at: SpanRange) -> Diag {
+    Diag::new(Rule::PartOfMemory, at, "a part of a local array is used by its elements alone")
+        .help("write `part[i]`, `part.len()` or `part.iter()`; to a device function, pass the whole array and the position where the part begins")
 }
 
 pub(crate) fn read_only_memory(at: SpanRange) -> Diag {

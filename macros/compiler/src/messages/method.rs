@@ -62,7 +62,7 @@ static OF_LIBRARY: &[&str] = names![
     is_gt is_ge reverse swap fill then contains to_le_bytes to_be_bytes from_le_bytes from_be_bytes total_cmp
     into is_ascii is_ascii_uppercase is_ascii_lowercase is_ascii_alphabetic is_ascii_digit is_ascii_hexdigit
     is_ascii_alphanumeric is_ascii_graphic is_ascii_punctuation is_ascii_whitespace is_ascii_control
-    to_ascii_uppercase to_ascii_lowercase eq_ignore_ascii_case
+    to_ascii_uppercase to_ascii_lowercase eq_ignore_ascii_case default
 ];
 
 /// The stable methods of Rust's numbers, `bool`, `Option`, `Result`, `Ordering`, arrays and tuples that are no operations, after what to
@@ -136,11 +136,11 @@ static METHODS_OF_RUST: &[(&str, &[&str])] = methods! {
         then then_with;
     "the length of an array is a constant above 0":
         is_empty;
-    "write the index, `array[0]` or `array[array.len() - 1]`, or `array.get(i).copied()`":
+    "write the index, `array[0]` or `array[array.len() - 1]`; or `array.get(i)`, where its reference is consumed: `if let Some(&x) = array.get(i)`":
         first last first_mut last_mut get_mut split_first split_last split_first_mut split_last_mut first_chunk
         first_chunk_mut last_chunk last_chunk_mut split_first_chunk split_last_chunk split_first_chunk_mut
         split_last_chunk_mut get get_unchecked get_unchecked_mut get_disjoint_mut get_disjoint_unchecked_mut;
-    "write a loop over the indexes, `for i in 0..array.len()`; memory, not local arrays, has `chunks`, `windows` and parts":
+    "write a loop over the indexes, `for i in 0..array.len()`; bind the array to a name, which has `chunks`, `windows` and parts":
         as_array as_mut_array each_mut chunks chunks_mut chunks_exact chunks_exact_mut as_chunks as_chunks_mut
         as_rchunks as_rchunks_mut array_windows windows rchunks rchunks_mut rchunks_exact rchunks_exact_mut
         chunk_by chunk_by_mut split_at split_at_mut split_at_checked split_at_mut_checked split_at_unchecked

@@ -65,7 +65,7 @@ impl ScalarFunction {
 /// The functions that make a float.
 const CONSTRUCTORS: [&str; 3] = ["from_bits", "from_f32", "from_f64"];
 
-/// A function of `phalanx::fast` or `phalanx::cuda`, called by its path.
+/// A function of `phalanx::fast`, of `phalanx::cuda` or of `std::cmp`, called by its path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Intrinsic {
     /// The name of the module, here and in the text.
@@ -77,6 +77,11 @@ pub(crate) struct Intrinsic {
 }
 
 impl Intrinsic {
+    /// Whether it is a function of Rust's library, which takes all values that are ordered.
+    pub(crate) fn is_of_rust(&self) -> bool {
+        self.module == "cmp"
+    }
+
     pub(crate) fn by_name(module: &str, name: &str) -> Option<&'static Intrinsic> {
         INTRINSICS.iter().find(|function| function.module == module && function.name == name)
     }
@@ -107,6 +112,8 @@ static INTRINSICS: &[Intrinsic] = intrinsics! {
         vabsdiffs4 2, vabsdiffu2 2, vabsdiffu4 2, vavgu2 2, vavgu4 2, vcmpeq2 2, vcmpeq4 2, vcmpne2 2, vcmpne4 2,
         vcmpgts2 2, vcmpgts4 2, vcmpgtu2 2, vcmpgtu4 2, vcmpges2 2, vcmpges4 2, vcmpgeu2 2, vcmpgeu4 2, vsads2 2,
         vsads4 2, vsadu2 2, vsadu4 2;
+    "cmp", "math.cuh" =>
+        min 2, max 2;
     "cuda", "packed.cuh" =>
         hadd2 2, hsub2 2, hmul2 2, hfma2 3, hmin2 2, hmax2 2, hneg2 1, habs2 1;
     "cuda", "timer.cuh" =>

@@ -200,6 +200,20 @@ impl Generics {
     }
 }
 
+impl Generics {
+    /// Whether a bound of this name is written anywhere.
+    pub(crate) fn has_bound(&self, name: &str) -> bool {
+        fn within(tokens: TokenStream, name: &str) -> bool {
+            tokens.into_iter().any(|tree| match tree {
+                TokenTree::Ident(ident) => ident == name,
+                TokenTree::Group(group) => within(group.stream(), name),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+            })
+        }
+        self.declared.iter().chain([&self.where_clause]).any(|tokens| within(tokens.clone(), name))
+    }
+}
+
 /// An `impl` or a `trait` under `#[device]`.
 #[derive(Debug)]
 pub(crate) struct Implementation {

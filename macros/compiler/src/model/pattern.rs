@@ -44,10 +44,12 @@ pub(crate) enum PatternKind {
         elements: Vec<Pattern>,
         rest: bool,
     },
-    /// `[a, .., b]`: elements before `..` count from the front, elements after it from the end.
+    /// `[a, rest @ .., b]`: elements before `..` count from the front, elements after it from the end.
     Array {
         elements: Vec<Pattern>,
         rest: Option<usize>,
+        /// The name of the array of all others.
+        others: Option<Box<Pattern>>,
     },
     /// `Point { x, y: 0, .. }` and `Meters(m)`
     Struct {
@@ -128,8 +130,11 @@ impl Pattern {
                 inner.iter().for_each(|inner| inner.walk(visit));
             }
             PatternKind::Range { low, high, .. } => low.iter().chain(high).for_each(|end| end.walk(visit)),
-            PatternKind::Tuple { elements, .. } | PatternKind::Array { elements, .. } | PatternKind::Or(elements) => {
+            PatternKind::Tuple { elements, .. } | PatternKind::Or(elements) => {
                 elements.iter().for_each(|element| element.walk(visit));
+            }
+            PatternKind::Array { elements, others, .. } => {
+                elements.iter().chain(others.as_deref()).for_each(|element| element.walk(visit));
             }
             PatternKind::Struct { fields, .. } => fields.iter().for_each(|(_, field)| field.walk(visit)),
         }

@@ -1,7 +1,7 @@
 //! Calls of paths: operations of the language, and device functions.
 
 use proc_macro2::Ident;
-use quote::ToTokens;
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprCall, PathSegment};
 
 use super::Parser;
@@ -12,7 +12,7 @@ use crate::model::barrier::Barrier;
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
-use crate::model::name::Space;
+use crate::model::name::{Meaning, Space};
 use crate::model::op::Op;
 use crate::model::ty;
 use crate::model::{RefusedMethod, Role, SlotUse};
@@ -75,6 +75,12 @@ impl Parser<'_> {
         if let Some(vector) = self.vector_constructor(path, call, span) {
             return vector;
         }
+        if let Some(default) = self.default_value(path, call, span) {
+            return default;
+        }
+        if let Some(method) = method_by_path(path, call) {
+            return Expr { span, ..self.method_call(&method, span) };
+        }
         match self.function_of_rust(path, &call.args, span) {
             Some(refused) => refused,
             None => self.device_call(path, last, &call.args, span),
@@ -90,9 +96,6 @@ impl Parser<'_> {
         };
         let is_token = || argument.is_some_and(|local| matches!(self.function.kind(local), Kind::Token(_)));
         let refused = match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            ["cmp", name @ ("min" | "max")] | ["std" | "core", "cmp", name @ ("min" | "max")] => {
-                messages::comparison_function(span, name)
-            }
             ["drop"] | ["mem", "drop" | "forget"] | ["std" | "core", "mem", "drop" | "forget"] if is_token() => {
                 self.diags.push(messages::dropped_by_call(span));
                 // It has the token now, so that nothing else is wrong with that.
@@ -123,6 +126,32 @@ impl Parser<'_> {
         let of_ty = of_ty.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
         let constant = self.constant(call.to_token_stream(), &format!("{}_{of_ty}", last.ident));
         Some(Expr { kind: ExprKind::Constant(constant), result_kind: Kind::Value, span })
+    }
+
+    /// Parses `Default::default()`, whose type rustc infers, as the library's function; and what that consists of, the value that the type's
+    /// `Default` has on the host, which is a constant of the text.
+    fn default_value(&mut self, path: &syn::ExprPath, call: &ExprCall, span: SpanRange) -> Option<Expr> {
+        if path.qself.is_some() || !call.args.is_empty() {
+            return None;
+        }
+        let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["phalanx", "__private", "default_of"] => {
+                let ty = type_argument(&path.path.segments.last()?.arguments, 0)?;
+                let constant = self.constant(quote!(<#ty as ::core::default::Default>::default()), "default");
+                Some(Expr { kind: ExprKind::Constant(constant), result_kind: Kind::Value, span })
+            }
+            ["Default", "default"] | ["std" | "core", "default", "Default", "default"] => {
+                let mut of = path.path.clone();
+                let name = of.segments.pop()?.ident;
+                of.segments.pop_punct();
+                let item = of.segments.last()?.ident.clone();
+                self.claim(&of, Meaning::Item { name: item, space: Space::Type, in_path: true });
+                let owner = quote_spanned!(name.span()=> ::phalanx::__private::DefaultValue);
+                Some(self.device_callee(Callee::Associated(owner, name, Default::default()), Vec::new(), span))
+            }
+            _ => None,
+        }
     }
 
     /// Parses the call of a function of the language, by its name.
@@ -318,6 +347,22 @@ impl Parser<'_> {
     }
 }
 
+/// Returns `a.total_cmp(&b)` for `f32::total_cmp(&a, &b)`, a method of Rust's numbers that is written in the kernel language.
+fn method_by_path(path: &syn::ExprPath, call: &ExprCall) -> Option<syn::ExprMethodCall> {
+    let [.., owner, method] = &path.path.segments.iter().collect::<Vec<_>>()[..] else { return None };
+    let (is_method, name) = (is_number(&owner.ident.to_string()), method.ident.to_string());
+    if !is_method || !messages::is_of_library(&name) || name.starts_with("from_") {
+        return None;
+    }
+    let mut arguments = call.args.iter();
+    let receiver = match arguments.next()? {
+        syn::Expr::Reference(reference) => &reference.expr,
+        value => value,
+    };
+    let method = &method.ident;
+    syn::parse2(quote_spanned!(method.span()=> (#receiver).#method(#(#arguments),*))).ok()
+}
+
 /// Returns the callee that a path names: a function, or an associated function if the path begins with a type.
 fn callee(path: &syn::ExprPath, last: &PathSegment) -> Option<Callee> {
     let segments = &path.path.segments;
@@ -338,8 +383,8 @@ fn callee(path: &syn::ExprPath, last: &PathSegment) -> Option<Callee> {
     let owner = match &path.qself {
         Some(qself) => {
             let (ty, within) = (&qself.ty, owner.path.segments.iter());
-            let of = qself.as_token.map(|of| quote::quote!(#of #(#within)::*));
-            quote::quote!(<#ty #of>)
+            let of = qself.as_token.map(|of| quote!(#of #(#within)::*));
+            quote!(<#ty #of>)
         }
         None => {
             owner.path.segments.pop_punct();

@@ -67,6 +67,8 @@ impl Parser<'_> {
     }
 
     pub(super) fn if_expr(&mut self, branch: &ExprIf, span: SpanRange) -> Expr {
+        let copied = self.branch_over_copy(branch);
+        let branch = copied.as_ref().unwrap_or(branch);
         // The names that `if let` binds are in scope in the first arm only.
         let ((condition, then), bound) = self.scoped(|parser| {
             let condition = parser.condition(&branch.cond);
@@ -126,6 +128,8 @@ impl Parser<'_> {
     }
 
     pub(super) fn while_loop(&mut self, repeat: &ExprWhile, span: SpanRange) -> Expr {
+        let copied = self.loop_over_copy(repeat);
+        let repeat = copied.as_ref().unwrap_or(repeat);
         let id = self.begin_loop(&repeat.attrs);
         let ((condition, body), bound) = self.scoped(|parser| {
             let condition = parser.condition(&repeat.cond);

@@ -3,31 +3,72 @@
 
 use quote::quote_spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{ExprClosure, ExprMethodCall, Ident, Pat, UnOp};
+use syn::{ExprClosure, ExprMethodCall, Ident, Pat, Type, UnOp};
 
+use super::referenced_fields::fields_of;
 use super::syntax::strip;
 use crate::span::SpanRange;
+
+/// Consumers that give an item itself.
+pub(super) const ITEM_CONSUMERS: [&str; 11] =
+    ["min", "max", "min_by_key", "max_by_key", "min_by", "max_by", "find", "last", "next", "nth", "reduce"];
 
 /// Returns the call over copied items, if its result is the same: the least item is a reference itself.
 pub(super) fn over_copies(call: &ExprMethodCall) -> Option<ExprMethodCall> {
     let (receiver, items) = of_iterator(&call.receiver)?;
+    if matches!(items, Items::Pairs(..)) && ITEM_CONSUMERS.iter().any(|name| call.method == name) {
+        // A pair of copies is used as one of references, of which only the parts are.
+        return item_over_copies(call);
+    }
     let mut call = ExprMethodCall { receiver: Box::new(receiver), ..call.clone() };
     match call.method.to_string().as_str() {
         "sum" | "product" | "count" => {}
-        "any" | "all" | "for_each" | "fold" | "find_map" | "position" => take_copy(call.args.last_mut()?, items)?,
-        _ if items == Items::Mapped => {}
+        "any" | "all" | "for_each" | "fold" | "find_map" | "position" => take_item(&mut call, &items)?,
+        _ if matches!(items, Items::Values) => {}
         _ => return None,
     }
     Some(call)
 }
 
+/// Returns a call that gives one item over copied items: it gives a copy of what it would refer to.
+pub(super) fn item_over_copies(call: &ExprMethodCall) -> Option<ExprMethodCall> {
+    let (receiver, items) = of_iterator(&call.receiver)?;
+    if !items.have_references() {
+        return None;
+    }
+    let mut call = ExprMethodCall { receiver: Box::new(receiver), ..call.clone() };
+    match call.method.to_string().as_str() {
+        "find" | "min_by_key" | "max_by_key" => take_item(&mut call, &items)?,
+        "min_by" | "max_by" | "reduce" => {
+            let syn::Expr::Closure(ExprClosure { inputs, body, .. }) = call.args.last_mut()? else { return None };
+            let by_reference = call.method != "reduce";
+            inputs.iter_mut().try_for_each(|input| take(input, body, &items, by_reference))?;
+        }
+        _ => {}
+    }
+    Some(call)
+}
+
+/// The methods whose closures take references to items.
+const TAKE_REFERENCES: [&str; 6] = ["filter", "take_while", "skip_while", "find", "min_by_key", "max_by_key"];
+
 /// What an iterator yields.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Items {
-    /// The elements of its source.
-    Elements,
-    /// What a closure has made of them.
-    Mapped,
+    /// References to the elements of its source, which become copies.
+    References,
+    /// What has been values before.
+    Values,
+    Pairs(Box<Items>, Box<Items>),
+}
+
+impl Items {
+    fn have_references(&self) -> bool {
+        match self {
+            Items::References => true,
+            Items::Values => false,
+            Items::Pairs(first, second) => first.have_references() || second.have_references(),
+        }
+    }
 }
 
 fn of_iterator(iterator: &syn::Expr) -> Option<(syn::Expr, Items)> {
@@ -37,50 +78,117 @@ fn of_iterator(iterator: &syn::Expr) -> Option<(syn::Expr, Items)> {
         name @ ("filter" | "take_while" | "skip_while" | "map" | "map_while") => {
             let (receiver, items) = of_iterator(&call.receiver)?;
             let mut call = with(receiver);
-            take_copy(call.args.first_mut()?, items)?;
-            let items = if name.starts_with("map") { Items::Mapped } else { items };
+            take_item(&mut call, &items)?;
+            let items = if name.starts_with("map") { Items::Values } else { items };
             Some((syn::Expr::MethodCall(call), items))
         }
-        _ if yields_references(call) => {
+        _ => of_source(iterator),
+    }
+}
+
+fn of_source(source: &syn::Expr) -> Option<(syn::Expr, Items)> {
+    let at = SpanRange::of(source).lo;
+    let call = match strip(source) {
+        syn::Expr::MethodCall(call) => call,
+        syn::Expr::Reference(reference) if reference.mutability.is_none() => {
+            let elements = &reference.expr;
+            let copied = syn::parse2(quote_spanned!(at=> (#elements).iter().copied())).ok()?;
+            return Some((copied, Items::References));
+        }
+        syn::Expr::Range(_) => return Some((source.clone(), Items::Values)),
+        _ => return None,
+    };
+    let with = |receiver: syn::Expr| ExprMethodCall { receiver: Box::new(receiver), ..call.clone() };
+    match call.method.to_string().as_str() {
+        "iter" => {
             let at = SpanRange::of(&call.method).lo;
-            let copied = syn::parse2(quote_spanned!(at=> #call.copied())).ok()?;
-            Some((copied, Items::Elements))
+            Some((syn::parse2(quote_spanned!(at=> #call.copied())).ok()?, Items::References))
+        }
+        "copied" | "cloned" | "into_iter" => Some((source.clone(), Items::Values)),
+        "rev" | "skip" | "take" | "step_by" => {
+            let (receiver, items) = of_source(&call.receiver)?;
+            Some((syn::Expr::MethodCall(with(receiver)), items))
+        }
+        "enumerate" => {
+            let (receiver, items) = of_source(&call.receiver)?;
+            let pairs = Items::Pairs(Box::new(Items::Values), Box::new(items));
+            Some((syn::Expr::MethodCall(with(receiver)), pairs))
+        }
+        "zip" => {
+            let (receiver, first) = of_source(&call.receiver)?;
+            let (other, second) = of_source(call.args.first()?)?;
+            let mut call = with(receiver);
+            *call.args.first_mut()? = other;
+            Some((syn::Expr::MethodCall(call), Items::Pairs(Box::new(first), Box::new(second))))
         }
         _ => None,
     }
 }
 
-/// Whether an iterator's items are references to elements, and nothing else: not pairs, and not parts of memory.
-fn yields_references(call: &ExprMethodCall) -> bool {
-    match call.method.to_string().as_str() {
-        "iter" => true,
-        "rev" | "skip" | "take" | "step_by" => {
-            matches!(strip(&call.receiver), syn::Expr::MethodCall(call) if yields_references(call))
-        }
-        _ => false,
-    }
+/// Takes one `&` from what the closure of an option's method takes, which is a reference to an element.
+pub(super) fn take_copy(call: &mut ExprMethodCall) -> Option<()> {
+    take_item(call, &Items::References)
 }
 
-/// Takes one `&` from the item that a closure takes last.
-fn take_copy(function: &mut syn::Expr, items: Items) -> Option<()> {
-    if items == Items::Mapped {
+/// Takes one `&` from each reference of the item that a call's closure takes last.
+fn take_item(call: &mut ExprMethodCall, items: &Items) -> Option<()> {
+    if matches!(items, Items::Values) {
         return Some(());
     }
-    let syn::Expr::Closure(ExprClosure { inputs, body, .. }) = function else { return None };
-    let input = inputs.last_mut()?;
-    match input {
-        Pat::Wild(_) => Some(()),
-        Pat::Reference(reference) if reference.mutability.is_none() => {
+    let by_reference = TAKE_REFERENCES.iter().any(|name| call.method == name);
+    let Some(syn::Expr::Closure(ExprClosure { inputs, body, .. })) = call.args.last_mut() else { return None };
+    take(inputs.last_mut()?, body, items, by_reference)
+}
+
+/// Does so in a pattern, to which the item itself or a reference to it is bound.
+fn take(input: &mut Pat, body: &mut syn::Expr, items: &Items, by_reference: bool) -> Option<()> {
+    match (&mut *input, items) {
+        (Pat::Wild(_), _) | (_, Items::Values) => Some(()),
+        (Pat::Paren(paren), _) => take(&mut paren.pat, body, items, by_reference),
+        (Pat::Reference(reference), Items::Pairs(..)) if by_reference && reference.mutability.is_none() => {
+            take(&mut reference.pat, body, items, false)
+        }
+        (Pat::Tuple(tuple), Items::Pairs(first, second)) if tuple.elems.len() == 2 => {
+            take(&mut tuple.elems[0], body, first, by_reference)?;
+            take(&mut tuple.elems[1], body, second, by_reference)
+        }
+        (_, Items::Pairs(..)) => None,
+        (Pat::Type(typed), Items::References) => {
+            if let Type::Reference(reference) = &*typed.ty {
+                typed.ty = reference.elem.clone();
+            }
+            take(&mut typed.pat, body, items, by_reference)
+        }
+        (Pat::Reference(reference), Items::References) if reference.mutability.is_none() => {
             *input = (*reference.pat).clone();
             Some(())
         }
-        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-            let mut derefs = Derefs { name: name.ident.clone(), is_hidden: false };
-            derefs.visit_expr_mut(body);
-            (!derefs.is_hidden).then_some(())
+        (Pat::Ident(name), Items::References) if name.by_ref.is_none() && name.subpat.is_none() => {
+            read_directly(&name.ident, body)
+        }
+        // The names of its parts are references, also behind a reference to the copy.
+        (Pat::Tuple(_) | Pat::Struct(_) | Pat::Slice(_), Items::References) if by_reference => Some(()),
+        (Pat::Slice(array), Items::References) => array.elems.iter().try_for_each(|pat| match pat {
+            Pat::Wild(_) | Pat::Rest(_) => Some(()),
+            Pat::Ident(name) => read_directly(&name.ident, body),
+            _ => None,
+        }),
+        (pat @ (Pat::Tuple(_) | Pat::Struct(_)), Items::References) => {
+            fields_of(pat)?.into_iter().try_for_each(|(pat, _)| match pat {
+                Pat::Wild(_) => Some(()),
+                Pat::Ident(name) => read_directly(&name.ident, body),
+                _ => None,
+            })
         }
         _ => None,
     }
+}
+
+/// Has a closure's body read a name that is no reference any more.
+fn read_directly(name: &Ident, body: &mut syn::Expr) -> Option<()> {
+    let mut derefs = Derefs { name: name.clone(), is_hidden: false };
+    derefs.visit_expr_mut(body);
+    (!derefs.is_hidden).then_some(())
 }
 
 /// Replaces `*name` by `name`.

@@ -1,5 +1,5 @@
 //! Methods that are rewritten as control flow: `option.map(|x| ..)` becomes a `match`, `range.contains(&x)` two
-//! comparisons, `array.swap(i, j)` assignments. The bodies of closures are inlined.
+//! comparisons. The bodies of closures are inlined.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -8,8 +8,8 @@ use syn::{Block, ExprCall, ExprMethodCall, Pat, RangeLimits};
 
 use super::Parser;
 use super::operand_order::{OperandOrder, whole};
-use super::referenced_fields::fields_of;
-use super::syntax::strip;
+use super::referenced_fields::{elements_of, fields_of};
+use super::syntax::{strip, untyped};
 use crate::messages;
 use crate::model::expr::{self, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
@@ -140,9 +140,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Rewrites `(low..high).contains(&x)`, `array.swap(i, j)`, `array.reverse()`, `array.fill(x)`, `array.get(i).copied()`, if the call
-    /// is one of them.
+    /// Rewrites `(low..high).contains(&x)`, `array.get(i).copied()`, `flag.then_some(x)` and the methods of arrays, if the call is one of
+    /// them.
     pub(super) fn shorthand(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
+        if let Some(tokens) = self.array_method(call) {
+            return Some(self.in_place(tokens, span));
+        }
         let at = SpanRange::of(&call.method).lo;
         let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
         let receiver = strip(&call.receiver);
@@ -162,48 +165,10 @@ impl Parser<'_> {
                 let tests = low.into_iter().chain(high);
                 quote_spanned!(at=> { #bindings let #name = #value; true #(&& #tests)* })
             }
-            ("partition_point", place, [function]) if self.is_elements(place) || is_part(place) => {
-                let (low, high, middle) = (fresh("low"), fresh("high"), fresh("middle"));
-                let element: syn::Expr = syn::parse2(quote!(#place[#middle])).ok()?;
-                let test = of_reference(function, &element)?;
-                quote_spanned!(at=> {
-                    let mut #low: ::core::primitive::usize = 0;
-                    let mut #high: ::core::primitive::usize = #place.len();
-                    while #low < #high {
-                        let #middle = #low + (#high - #low) / 2;
-                        if #test { #low = #middle + 1; } else { #high = #middle; }
-                    }
-                    #low
-                })
-            }
-            ("swap", place, [first, second]) if self.is_elements(place) || is_part(place) => {
-                let (i, j, held) = (fresh("i"), fresh("j"), fresh("held"));
-                quote_spanned!(at=> {
-                    let #i = #first;
-                    let #j = #second;
-                    let #held = #place[#i];
-                    #place[#i] = #place[#j];
-                    #place[#j] = #held;
-                })
-            }
-            ("reverse", place, []) if self.is_elements(place) || is_part(place) => {
-                let (i, end, held) = (fresh("i"), fresh("end"), fresh("held"));
-                quote_spanned!(at=> {
-                    let #end = #place.len();
-                    for #i in 0..#end / 2 {
-                        let #held = #place[#i];
-                        #place[#i] = #place[#end - 1 - #i];
-                        #place[#end - 1 - #i] = #held;
-                    }
-                })
-            }
-            ("contains", place, [syn::Expr::Reference(value)]) if self.is_elements(place) => {
-                let (name, item, value) = (fresh("value"), fresh("item"), &value.expr);
-                quote_spanned!(at=> { let #name = #value; #place.iter().any(|#item| *#item == #name) })
-            }
             ("map", place, [function])
                 if self.is_elements(place)
                     || self.is_of_memory(place)
+                    || is_named_field(place)
                     || matches!(place, syn::Expr::Array(_) | syn::Expr::Repeat(_)) =>
             {
                 let function = as_closure(function, &fresh("value"));
@@ -236,34 +201,9 @@ impl Parser<'_> {
                     if #holds { Some(#some) } else { None }
                 })
             }
-            ("fill", place @ syn::Expr::Field(_), [value]) if is_part(place) => {
-                let (i, name) = (fresh("i"), fresh("value"));
-                quote_spanned!(at=> { let #name = #value; for #i in 0..#place.len() { #place[#i] = #name; } })
-            }
-            ("fill", place, [value]) if self.is_elements(place) => {
-                let (i, name) = (fresh("i"), fresh("value"));
-                quote_spanned!(at=> { let #name = #value; for #i in 0..#place.len() { #place[#i] = #name; } })
-            }
-            ("fill", syn::Expr::Index(row), [value]) if is_plain(&row.index) => {
-                let (i, name) = (fresh("i"), fresh("value"));
-                let length = self.rows(&row.expr)?;
-                quote_spanned!(at=> { let #name = #value; for #i in 0..#length { #row[#i] = #name; } })
-            }
             _ => return None,
         };
         Some(self.in_place(tokens, span))
-    }
-
-    /// The length of the rows of a shared array, as far as syntax shows that they are arrays, which have the methods of slices.
-    fn rows(&self, array: &syn::Expr) -> Option<TokenStream> {
-        let length = self.function.local(self.named_local(array)?).rows?;
-        let length = &self.function.values[usize::from(length.0)].tokens;
-        match syn::parse2::<syn::LitInt>(length.clone()) {
-            Ok(literal) if literal.suffix().is_empty() => {
-                Some(syn::LitInt::new(&format!("{}usize", literal.base10_digits()), literal.span()).to_token_stream())
-            }
-            Ok(_) | Err(_) => Some(length.clone()),
-        }
     }
 
     /// Rewrites `std::mem::swap(&mut a, &mut b)`, `std::mem::replace(&mut a, x)` or `std::array::from_fn(f)`, if the call is one of them.
@@ -322,42 +262,39 @@ impl Parser<'_> {
 
 /// Applies the closure of a `filter`, `|&x| test` or `|x| test`, to a reference to `value`.
 pub(super) fn test_of(function: &syn::Expr, value: &Ident) -> Option<TokenStream> {
-    let syn::Expr::Closure(closure) = function else { return None };
+    let syn::Expr::Closure(closure) = function else {
+        return matches!(function, syn::Expr::Path(_)).then(|| quote!(#function(&#value)));
+    };
     let test = whole(&closure.body);
     match (closure.inputs.first(), closure.inputs.len()) {
-        (Some(Pat::Reference(reference)), 1) if reference.mutability.is_none() => {
-            let pattern = &reference.pat;
-            Some(quote!({ let #pattern = #value; #test }))
-        }
-        (Some(name @ Pat::Ident(_)), 1) => Some(quote!({ let #name = &#value; #test })),
         (Some(Pat::Wild(_)), 1) => Some(quote!(#test)),
-        (Some(pat @ (Pat::Tuple(_) | Pat::Struct(_))), 1) => {
-            let fields = fields_of(pat)?.into_iter().filter(|(pat, _)| !matches!(pat, Pat::Wild(_)));
-            let names =
-                fields.map(|(pat, member)| matches!(pat, Pat::Ident(_)).then(|| quote!(let #pat = &#value.#member;)));
-            let names: TokenStream = names.collect::<Option<_>>()?;
+        (Some(pat), 1) => {
+            let names = to_reference(untyped(pat), value)?;
             Some(quote!({ #names #test }))
         }
         _ => None,
     }
 }
 
-/// Applies a closure of `|x|`, or of `|&x|`, to a reference to an element.
-fn of_reference(function: &syn::Expr, element: &syn::Expr) -> Option<TokenStream> {
-    let syn::Expr::Closure(closure) = function else { return None };
-    let (Some(input), 1) = (closure.inputs.first(), closure.inputs.len()) else { return None };
-    let test = whole(&closure.body);
-    match input {
+/// Binds a pattern to a reference to a value.
+pub(super) fn to_reference(pat: &Pat, value: &Ident) -> Option<TokenStream> {
+    match pat {
         Pat::Reference(reference) if reference.mutability.is_none() => {
             let pattern = &reference.pat;
-            Some(quote!({ let #pattern = #element; #test }))
+            Some(quote!(let #pattern = #value;))
         }
-        name @ Pat::Ident(_) => Some(quote!({ let #name = &#element; #test })),
-        Pat::Type(typed) if matches!(*typed.pat, Pat::Ident(_)) => {
-            let name = &typed.pat;
-            Some(quote!({ let #name = &#element; #test }))
+        name @ Pat::Ident(_) => Some(quote!(let #name = &#value;)),
+        Pat::Wild(_) => Some(TokenStream::new()),
+        Pat::Slice(array) => {
+            let (copied, names) = elements_of(array)?;
+            Some(quote!(let #copied = #value; #names))
         }
-        Pat::Wild(_) => Some(test),
+        pat @ (Pat::Tuple(_) | Pat::Struct(_)) => {
+            let fields = fields_of(pat)?.into_iter().filter(|(pat, _)| !matches!(pat, Pat::Wild(_)));
+            let names =
+                fields.map(|(pat, member)| matches!(pat, Pat::Ident(_)).then(|| quote!(let #pat = &#value.#member;)));
+            names.collect()
+        }
         _ => None,
     }
 }
@@ -407,7 +344,7 @@ fn lent(argument: &syn::Expr, order: &mut OperandOrder) -> Option<TokenStream> {
 
 /// Whether it is a field, or an element of one, of a variable: its type is known to rustc alone, and methods of elements are taken for
 /// those of arrays. A user's own method of that name is called by its path.
-fn is_part(place: &syn::Expr) -> bool {
+pub(super) fn is_part(place: &syn::Expr) -> bool {
     let is_place = |base: &syn::Expr| matches!(strip(base), syn::Expr::Path(_)) || is_part(base);
     match strip(place) {
         syn::Expr::Field(field) => is_place(&field.base),
@@ -416,8 +353,13 @@ fn is_part(place: &syn::Expr) -> bool {
     }
 }
 
+/// Whether it is a field with a name, whose struct is in memory, where no options are. A tuple's part may be one.
+fn is_named_field(place: &syn::Expr) -> bool {
+    is_part(place) && matches!(strip(place), syn::Expr::Field(syn::ExprField { member: syn::Member::Named(_), .. }))
+}
+
 /// Whether an expression may be evaluated several times: names, numbers and arithmetic on them.
-fn is_plain(expr: &syn::Expr) -> bool {
+pub(super) fn is_plain(expr: &syn::Expr) -> bool {
     match strip(expr) {
         syn::Expr::Path(_) | syn::Expr::Lit(_) => true,
         syn::Expr::Cast(cast) => is_plain(&cast.expr),

@@ -4,6 +4,7 @@ use quote::ToTokens;
 use syn::{BinOp, Lit, UnOp};
 
 use super::Parser;
+use super::operators::binary_op;
 use super::slice::is_part;
 use super::syntax::is_zero;
 use crate::messages;
@@ -178,6 +179,9 @@ impl Parser<'_> {
     }
 
     fn path(&mut self, path: &syn::ExprPath, span: SpanRange) -> Expr {
+        if self.named_part(&syn::Expr::Path(path.clone())).is_some() {
+            return self.error(messages::part_as_value(span));
+        }
         if let Some(local) = path.path.get_ident().and_then(|ident| self.lookup(ident)) {
             let result_kind = self.function.kind(local);
             return Expr { kind: ExprKind::Local(local), result_kind, span };
@@ -210,6 +214,9 @@ impl Parser<'_> {
     }
 
     fn deref(&mut self, target: &syn::Expr, span: SpanRange) -> Expr {
+        if let Some(copy) = self.copied_reference(target, true) {
+            return Expr { span, ..self.expr(&copy) };
+        }
         let target = self.expr(target);
         match target.result_kind {
             Kind::Unknown => Expr::error(span),
@@ -271,6 +278,9 @@ impl Parser<'_> {
     fn index(&mut self, index: &syn::ExprIndex, span: SpanRange) -> Expr {
         if is_part(index) {
             return self.error(messages::unborrowed_part(span));
+        }
+        if let Some(element) = self.element_of_part(index) {
+            return self.in_place(element, span);
         }
         let base = self.place(&index.expr);
         self.element_of(base, &index.index, span)
@@ -355,6 +365,8 @@ impl Parser<'_> {
     pub(super) fn condition(&mut self, condition: &syn::Expr) -> Condition {
         match condition {
             syn::Expr::Let(binding) => {
+                let copied = self.condition_over_copy(binding);
+                let binding = copied.as_ref().unwrap_or(binding);
                 let scrutinee = self.scrutinee(&binding.expr);
                 let pattern = self.pattern(&binding.pat, scrutinee.result_kind);
                 self.note_arrays(&pattern, &scrutinee);
@@ -457,39 +469,4 @@ pub(super) fn fits_64_bits(digits: &str) -> bool {
 
 pub(super) fn without_suffix(text: &str, suffix: &str) -> String {
     text.strip_suffix(suffix).unwrap_or(text).replace('_', "")
-}
-
-/// Returns the operator, and whether it assigns.
-pub(super) fn binary_op(op: &BinOp) -> Option<(BinaryOp, bool)> {
-    Some(match op {
-        BinOp::Add(_) => (BinaryOp::Add, false),
-        BinOp::Sub(_) => (BinaryOp::Sub, false),
-        BinOp::Mul(_) => (BinaryOp::Mul, false),
-        BinOp::Div(_) => (BinaryOp::Div, false),
-        BinOp::Rem(_) => (BinaryOp::Rem, false),
-        BinOp::And(_) => (BinaryOp::And, false),
-        BinOp::Or(_) => (BinaryOp::Or, false),
-        BinOp::BitXor(_) => (BinaryOp::BitXor, false),
-        BinOp::BitAnd(_) => (BinaryOp::BitAnd, false),
-        BinOp::BitOr(_) => (BinaryOp::BitOr, false),
-        BinOp::Shl(_) => (BinaryOp::Shl, false),
-        BinOp::Shr(_) => (BinaryOp::Shr, false),
-        BinOp::Eq(_) => (BinaryOp::Eq, false),
-        BinOp::Lt(_) => (BinaryOp::Lt, false),
-        BinOp::Le(_) => (BinaryOp::Le, false),
-        BinOp::Ne(_) => (BinaryOp::Ne, false),
-        BinOp::Ge(_) => (BinaryOp::Ge, false),
-        BinOp::Gt(_) => (BinaryOp::Gt, false),
-        BinOp::AddAssign(_) => (BinaryOp::Add, true),
-        BinOp::SubAssign(_) => (BinaryOp::Sub, true),
-        BinOp::MulAssign(_) => (BinaryOp::Mul, true),
-        BinOp::DivAssign(_) => (BinaryOp::Div, true),
-        BinOp::RemAssign(_) => (BinaryOp::Rem, true),
-        BinOp::BitXorAssign(_) => (BinaryOp::BitXor, true),
-        BinOp::BitAndAssign(_) => (BinaryOp::BitAnd, true),
-        BinOp::BitOrAssign(_) => (BinaryOp::BitOr, true),
-        BinOp::ShlAssign(_) => (BinaryOp::Shl, true),
-        BinOp::ShrAssign(_) => (BinaryOp::Shr, true),
-        _ => return None,
-    })
 }

@@ -6,17 +6,17 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprClosure, ExprMethodCall, Pat};
 
 use super::Parser;
-use super::copied_items;
-use super::desugared_methods::test_of;
+use super::copied_items::{self, ITEM_CONSUMERS};
+use super::desugared_methods::{test_of, to_reference};
 use super::item_names::Names;
-use super::iter_steps::{ADAPTORS, Adaptor, Steps, adaptors, leaving, untyped};
+use super::iter_steps::{ADAPTORS, Adaptor, Steps, adaptors, leaving};
 use super::operand_order::{OperandOrder, whole};
-use super::syntax::strip;
+use super::syntax::{strip, untyped};
 use crate::messages;
 use crate::model::expr::Expr;
 use crate::span::SpanRange;
 
-const CONSUMERS: [&str; 16] = [
+const CONSUMERS: [&str; 20] = [
     "sum",
     "product",
     "fold",
@@ -28,16 +28,18 @@ const CONSUMERS: [&str; 16] = [
     "max",
     "min_by_key",
     "max_by_key",
+    "min_by",
+    "max_by",
     "find",
     "find_map",
     "position",
     "last",
+    "next",
+    "nth",
     "for_each",
 ];
 /// Methods that only iterators have, and that are not supported.
-const UNSUPPORTED_CONSUMERS: [&str; 4] = ["collect", "max_by", "min_by", "nth"];
-/// Consumers that give an item itself.
-const ITEM_CONSUMERS: [&str; 7] = ["min", "max", "min_by_key", "max_by_key", "find", "last", "reduce"];
+const UNSUPPORTED_CONSUMERS: [&str; 1] = ["collect"];
 
 impl Parser<'_> {
     /// Parses the consumption of an iterator, if the call is one.
@@ -45,6 +47,9 @@ impl Parser<'_> {
         let name = call.method.to_string();
         if !is_iterator(&call.receiver) {
             return None;
+        }
+        if is_adapted(call) {
+            return Some(self.error(messages::iterator_value(SpanRange::of(call))));
         }
         if !CONSUMERS.contains(&name.as_str()) {
             let known = UNSUPPORTED_CONSUMERS.contains(&name.as_str()) || is_sequence(&call.receiver);
@@ -144,7 +149,8 @@ fn written(
         ("count", []) => steps.ignore(),
         ("fold", [_, function]) => steps.apply(function, Some(&total))?,
         ("any" | "all" | "for_each" | "find_map" | "position", [function]) => steps.apply(function, None)?,
-        ("min_by_key" | "max_by_key" | "find" | "reduce", [_]) | ("last", []) => steps.require_value()?,
+        ("min_by_key" | "max_by_key" | "min_by" | "max_by" | "find" | "reduce" | "nth", [_])
+        | ("last" | "next", []) => steps.require_value()?,
         _ => return None,
     }
     let over = |last: &dyn Fn(&TokenStream) -> TokenStream| steps.repeat(&source.to_token_stream(), last, at);
@@ -212,7 +218,40 @@ fn written(
             let repeat = over(&|value| quote!(if !#value { #found = false; break; }));
             quote_spanned!(at=> { let mut #found = true; #repeat #found })
         }
-        ("find", _) => {
+        // The first of several least items, and the last of several greatest ones. Items are compared in their order.
+        ("min_by" | "max_by", [function]) => {
+            let best = fresh("best");
+            let order = of_references(function, &best, &item)?;
+            let goes = if name == "min_by" { quote!(is_gt) } else { quote!(is_le) };
+            // rustc knows the type of the best one from the first.
+            let repeat = over(&|_| {
+                quote_spanned!(at=>
+                    match #found {
+                        None => #found = Some(#item),
+                        Some(#best) => if #order.#goes() { #found = Some(#item); },
+                    }
+                )
+            });
+            quote_spanned!(at=> { let mut #found = None; #repeat #found })
+        }
+        ("nth", [number]) => {
+            let mut order = OperandOrder::of(&[source, *number], fresh("operand").span());
+            let source = order.source(source);
+            let bindings = order.bindings();
+            let repeat = steps.repeat(
+                &source,
+                &|value| quote!(if #index == 0 { #found = Some(#value); break; } #index -= 1;),
+                at,
+            );
+            quote_spanned!(at=> {
+                #bindings
+                let mut #index: ::core::primitive::usize = #number;
+                let mut #found = None;
+                #repeat
+                #found
+            })
+        }
+        ("find" | "next", _) => {
             let repeat = over(&|value| quote!(#found = Some(#value); break;));
             quote_spanned!(at=> { let mut #found = None; #repeat #found })
         }
@@ -265,11 +304,27 @@ fn of_two(function: &syn::Expr, first: &Ident, second: &Ident) -> Option<TokenSt
     }
 }
 
+/// Applies a closure or a function to references to two values.
+fn of_references(function: &syn::Expr, first: &Ident, second: &Ident) -> Option<TokenStream> {
+    let syn::Expr::Closure(closure) = function else {
+        return matches!(function, syn::Expr::Path(_)).then(|| quote!(#function(&#first, &#second)));
+    };
+    let [one, other] = closure.inputs.iter().map(untyped).collect::<Vec<_>>()[..] else { return None };
+    let (one, other) = (to_reference(one, first)?, to_reference(other, second)?);
+    let body = whole(&closure.body);
+    Some(quote!({ #one #other #body }))
+}
+
+/// Whether a call gives an item of an iterator.
+pub(super) fn gives_item(call: &ExprMethodCall) -> bool {
+    ITEM_CONSUMERS.iter().any(|name| call.method == name) && is_iterator(&call.receiver)
+}
+
 /// Whether the items are references, as far as syntax shows.
 pub(super) fn gives_references(source: &syn::Expr) -> bool {
     match strip(source) {
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
-            "iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" => true,
+            "iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut" => true,
             "copied" | "cloned" | "into_iter" => false,
             _ => gives_references(&call.receiver) || call.args.iter().any(gives_references),
         },
@@ -282,18 +337,19 @@ pub(super) fn gives_references(source: &syn::Expr) -> bool {
 fn gives_parts(source: &syn::Expr) -> bool {
     let syn::Expr::MethodCall(call) = strip(source) else { return false };
     match call.method.to_string().as_str() {
-        "windows" | "chunks" | "chunks_exact" => true,
+        "windows" | "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut" => true,
         "rev" | "step_by" | "skip" | "take" => gives_parts(&call.receiver),
         _ => false,
     }
 }
 
 /// Whether an expression is written as an iterator: `.iter()` or a range, with adaptors.
-fn is_iterator(expr: &syn::Expr) -> bool {
+pub(super) fn is_iterator(expr: &syn::Expr) -> bool {
     match strip(expr) {
         syn::Expr::Range(_) => true,
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
-            "iter" | "into_iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" => true,
+            "iter" | "into_iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut"
+            | "chunks_exact_mut" => true,
             "rev" | "enumerate" | "zip" | "step_by" | "skip" | "take" | "copied" | "cloned" => {
                 is_iterator(&call.receiver)
             }
@@ -302,6 +358,13 @@ fn is_iterator(expr: &syn::Expr) -> bool {
         },
         _ => false,
     }
+}
+
+/// Whether a call makes another iterator of one.
+fn is_adapted(call: &ExprMethodCall) -> bool {
+    const OTHERS: [&str; 5] = ["rev", "enumerate", "zip", "skip", "take"];
+    let name = call.method.to_string();
+    (ADAPTORS.contains(&name.as_str()) || OTHERS.contains(&name.as_str())) && is_sequence(&call.receiver)
 }
 
 /// Whether it is more than a range, whose other methods are reported where ranges are parsed.

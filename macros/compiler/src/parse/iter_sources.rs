@@ -4,12 +4,13 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{ExprForLoop, ExprMethodCall, Pat};
+use syn::parse::Parser as _;
+use syn::{ExprForLoop, Pat};
 
 use super::Parser;
 use super::expr::dereferenced;
-use super::referenced_fields::fields_of;
-use super::slice::EXACT_CHUNKS;
+use super::local_parts::Elements;
+use super::referenced_fields::{elements_of, fields_of};
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Stmt, StmtKind};
@@ -19,7 +20,7 @@ use crate::model::range::Range;
 use crate::span::SpanRange;
 
 /// The adaptors that a loop cannot have, because they have no known length or call closures.
-const UNSUPPORTED_ADAPTORS: [&str; 16] = [
+const UNSUPPORTED_ADAPTORS: [&str; 14] = [
     "map",
     "filter",
     "filter_map",
@@ -32,14 +33,12 @@ const UNSUPPORTED_ADAPTORS: [&str; 16] = [
     "map_while",
     "scan",
     "inspect",
-    "chunks_mut",
-    "chunks_exact_mut",
     "rchunks",
     "split",
 ];
 
 /// The item at a position.
-enum Item {
+pub(super) enum Item {
     /// A counter, or a copy of an element.
     Value(TokenStream),
     /// `&place` or `&mut place`, a reference to an element.
@@ -49,24 +48,29 @@ enum Item {
     },
     /// `&a.chunks(n)[i]`, a part of memory.
     Part(TokenStream),
+    /// A part of a local array.
+    LocalPart {
+        elements: Elements,
+        mutable: bool,
+    },
     Pair(Box<Item>, Box<Item>),
 }
 
 /// The items of a loop as a function of the position, and the number of positions.
-struct Sequence {
-    at: Item,
-    length: TokenStream,
+pub(super) struct Sequence {
+    pub(super) at: Item,
+    pub(super) length: TokenStream,
 }
 
 /// Statements before the loop, with names that the user cannot write.
-struct Prologue {
-    statements: Vec<Stmt>,
+pub(super) struct Prologue {
+    pub(super) statements: Vec<Stmt>,
     names: Vec<&'static str>,
     fresh: Span,
 }
 
 impl Prologue {
-    fn name(&mut self, what: &'static str) -> Ident {
+    pub(super) fn name(&mut self, what: &'static str) -> Ident {
         self.names.push(what);
         match self.names.iter().filter(|known| **known == what).count() {
             1 => Ident::new(what, self.fresh),
@@ -77,7 +81,7 @@ impl Prologue {
 
 /// Whether elements are copied or borrowed.
 #[derive(Clone, Copy, PartialEq)]
-enum ElementAccess {
+pub(super) enum ElementAccess {
     ByValue,
     ByReference { mutable: bool },
 }
@@ -164,6 +168,19 @@ impl Parser<'_> {
                 }
                 return Some(());
             }
+            (Pat::Ident(name), Item::LocalPart { elements, mutable }) if name.mutability.is_none() => {
+                return self.bind_part(&name.ident, elements.clone(), *mutable, out);
+            }
+            (Pat::Slice(array), Item::Reference { mutable: false, place }) => {
+                let Some((copied, names)) = elements_of(array) else {
+                    self.diags.push(messages::element_pattern(span));
+                    return None;
+                };
+                let bound = quote_spanned!(span.lo=> let #copied = #place; #names);
+                let bound = syn::Block::parse_within.parse2(bound).unwrap_or_default();
+                out.extend(self.statements(&bound).0);
+                return Some(());
+            }
             (Pat::Ident(name), Item::Reference { mutable, place })
                 if name.by_ref.is_none() && name.subpat.is_none() =>
             {
@@ -215,7 +232,9 @@ impl Parser<'_> {
                 self.source(&call.receiver, by, at, prologue)
             }
             "into_iter" => self.source(&call.receiver, ElementAccess::ByValue, at, prologue),
-            "chunks" | "chunks_exact" | "windows" => self.parts(call, &name, at, prologue),
+            "chunks" | "chunks_exact" | "windows" | "chunks_mut" | "chunks_exact_mut" => {
+                self.parts(call, &name, at, prologue)
+            }
             "rev" => {
                 let length = prologue.name("length");
                 let items = self.items(&call.receiver, quote_spanned!(lo=> (#length - 1 - #at)), prologue)?;
@@ -269,38 +288,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns the parts of memory that `chunks(n)`, `chunks_exact(n)` or `windows(n)` yields.
-    fn parts(
-        &mut self,
-        call: &ExprMethodCall,
-        name: &str,
-        at: TokenStream,
-        prologue: &mut Prologue,
-    ) -> Option<Sequence> {
-        let (memory, by) = self.evaluated(&call.receiver, ElementAccess::ByReference { mutable: false }, prologue)?;
-        if by.is_some() {
-            self.diags.push(messages::parts_of_array(SpanRange::of(call), name));
-            return None;
-        }
-        let (size, lo) = (prologue.name("size"), SpanRange::of(&call.method).lo);
-        let what = if name == "windows" { "window size must be non-zero" } else { "chunk size must be non-zero" };
-        self.count(&size, call.args.first()?, Some(what), prologue);
-        let (part, length) = match name {
-            "windows" => (
-                quote_spanned!(lo=> #memory[#at..#at + #size]),
-                quote_spanned!(lo=> (#memory.len() + 1).saturating_sub(#size)),
-            ),
-            "chunks" => {
-                (quote_spanned!(lo=> #memory.chunks(#size)[#at]), quote_spanned!(lo=> #memory.len().div_ceil(#size)))
-            }
-            _ => {
-                let exact = Ident::new(EXACT_CHUNKS, lo);
-                (quote_spanned!(lo=> #memory.#exact(#size)[#at]), quote_spanned!(lo=> (#memory.len() / #size)))
-            }
-        };
-        Some(Sequence { at: Item::Part(part), length })
-    }
-
     /// Returns the elements of an array or of memory.
     fn source(
         &mut self,
@@ -309,8 +296,14 @@ impl Parser<'_> {
         at: TokenStream,
         prologue: &mut Prologue,
     ) -> Option<Sequence> {
-        let (source, of_array) = self.evaluated(expr, by, prologue)?;
         let lo = SpanRange::of(expr).lo;
+        if let Some(Elements { whole, start, length }) = self.elements_before(expr, prologue) {
+            // A part is a reference, of whose elements the iterator gives references.
+            let mutable = matches!(by, ElementAccess::ByReference { mutable: true });
+            let at = Item::Reference { mutable, place: quote_spanned!(lo=> #whole[#start + #at]) };
+            return Some(Sequence { at, length });
+        }
+        let (source, of_array) = self.evaluated(expr, by, prologue)?;
         let place = quote_spanned!(lo=> #source[#at]);
         let at = match of_array.unwrap_or(ElementAccess::ByReference { mutable: false }) {
             ElementAccess::ByValue => Item::Value(place),
@@ -321,7 +314,7 @@ impl Parser<'_> {
 
     /// Evaluates the source once into a variable; for an array, also returns whether its elements are copied or
     /// borrowed.
-    fn evaluated(
+    pub(super) fn evaluated(
         &mut self,
         expr: &syn::Expr,
         by: ElementAccess,
@@ -399,7 +392,13 @@ impl Parser<'_> {
     }
 
     /// Adds the number of an adaptor, which is asserted not to be zero if there is a message for that.
-    fn count(&mut self, name: &Ident, value: &syn::Expr, unless_zero: Option<&str>, prologue: &mut Prologue) {
+    pub(super) fn count(
+        &mut self,
+        name: &Ident,
+        value: &syn::Expr,
+        unless_zero: Option<&str>,
+        prologue: &mut Prologue,
+    ) {
         let span = SpanRange::of(value);
         let kind = self.binding(quote_spanned!(span.lo=> let #name: ::core::primitive::usize = #value;));
         prologue.statements.extend(kind.map(|kind| Stmt { kind, span }));
@@ -441,7 +440,7 @@ impl Item {
     fn value(&self) -> Option<TokenStream> {
         match self {
             Item::Value(value) => Some(value.clone()),
-            Item::Reference { .. } => None,
+            Item::Reference { .. } | Item::LocalPart { .. } => None,
             Item::Part(part) => Some(quote!(&#part)),
             Item::Pair(first, second) => {
                 let (first, second) = (first.plain()?, second.plain()?);
@@ -482,7 +481,8 @@ fn counter(repeat: &ExprForLoop) -> Option<Ident> {
 fn arguments(name: &str) -> Option<usize> {
     match name {
         "iter" | "iter_mut" | "into_iter" | "rev" | "enumerate" | "copied" | "cloned" => Some(0),
-        "zip" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" => Some(1),
+        "zip" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" | "chunks_mut"
+        | "chunks_exact_mut" => Some(1),
         _ => None,
     }
 }

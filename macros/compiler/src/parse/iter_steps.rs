@@ -8,7 +8,7 @@ use syn::{ExprClosure, Pat};
 use super::desugared_methods::test_of;
 use super::item_names::Names;
 use super::operand_order::whole;
-use super::syntax::strip;
+use super::syntax::{strip, untyped};
 use crate::span::SpanRange;
 
 pub(super) const ADAPTORS: [&str; 5] = ["map", "filter", "take_while", "skip_while", "map_while"];
@@ -225,11 +225,6 @@ impl Steps {
             }
         }
     }
-}
-
-/// A closure's parameter without its type.
-pub(super) fn untyped(input: &Pat) -> &Pat {
-    if let Pat::Type(typed) = input { &typed.pat } else { input }
 }
 
 /// Returns the body of a closure that has a jump, which would have another target once it is inlined.

@@ -6,8 +6,8 @@ use syn::punctuated::Punctuated;
 use syn::{Expr as SynExpr, Macro, Token};
 
 use super::Parser;
-use super::expr::binary_op;
 use super::format::Argument;
+use super::operators::binary_op;
 use crate::messages;
 use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;

@@ -24,6 +24,12 @@ impl Parser<'_> {
         if let Some(operation) = self.atomic_operation(call, span) {
             return operation;
         }
+        if let Some(part) = self.method_of_part(call, span) {
+            return part;
+        }
+        if let Some(copied) = self.over_copy(call) {
+            return Expr { span, ..self.expr(&copied) };
+        }
         if let Some(value) = self.consumed(call, span) {
             return value;
         }
@@ -31,6 +37,11 @@ impl Parser<'_> {
             return value;
         }
         let name = call.method.to_string();
+        if matches!(name.as_str(), "iter" | "iter_mut" | "windows" | "chunks_exact" | "chunks_exact_mut")
+            && (self.is_elements(&call.receiver) || self.named_part(&call.receiver).is_some())
+        {
+            return self.error(messages::iterator_value(span));
+        }
         let mut receiver = self.place(&call.receiver);
         if MEMORY_METHODS.contains(&name.as_str()) {
             receiver = self.as_memory(receiver);

@@ -3,6 +3,7 @@
 
 mod adapted_loops;
 mod aggregate;
+mod array_methods;
 mod atomic;
 pub(crate) mod attributes_inside;
 mod barrier;
@@ -23,10 +24,12 @@ mod inner_attributes;
 pub(crate) mod instance;
 mod item_names;
 mod iter_consumers;
+mod iter_parts;
 mod iter_sources;
 mod iter_steps;
 mod lengths;
 mod listed;
+mod local_parts;
 mod local_types;
 mod macro_call;
 mod matrix;
@@ -34,6 +37,8 @@ mod method;
 mod modules;
 mod name;
 mod operand_order;
+mod operators;
+mod optional_references;
 pub(crate) mod options;
 mod parameters;
 mod passed;
@@ -135,6 +140,10 @@ struct Parser<'d> {
     known: Vec<Kind>,
     /// Whether this pass found the kind of a local that began as a `None`.
     learned: bool,
+    /// How many bounds of parts of local arrays have names.
+    bounds_made: usize,
+    /// The names of parts of local arrays.
+    local_parts: BTreeMap<LocalId, local_parts::LocalPart>,
     /// The locals that are `&memory[i]`, of which an array's element is a row.
     rows: BTreeSet<LocalId>,
     /// The locals without a type that are results of device functions, which count as values until a wait takes them.
@@ -227,6 +236,8 @@ impl<'d> Parser<'d> {
             elision: Default::default(),
             known,
             learned: false,
+            bounds_made: 0,
+            local_parts: BTreeMap::new(),
             rows: BTreeSet::new(),
             results: BTreeSet::new(),
             phase_tokens: BTreeSet::new(),

@@ -177,5 +177,5 @@ fn is_pure(method: &Ident) -> bool {
 
 /// Whether the operator is none of those that assign.
 fn is_plain(op: &syn::BinOp) -> bool {
-    super::expr::binary_op(op).is_some_and(|(_, assigns)| !assigns)
+    super::operators::binary_op(op).is_some_and(|(_, assigns)| !assigns)
 }

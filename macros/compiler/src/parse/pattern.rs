@@ -3,7 +3,7 @@
 
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, quote_spanned};
-use syn::{Expr, ExprLit, Lit, Pat, RangeLimits, UnOp};
+use syn::{Expr, ExprLit, Lit, Pat, PatIdent, RangeLimits, UnOp};
 
 use super::aggregate::member_of;
 use super::expr::{fits_64_bits, without_suffix};
@@ -55,7 +55,14 @@ impl Parser<'_> {
                 Some(PatternKind::Bind { local, sub: None })
             }
             (Pat::TupleStruct(pat), Kind::OptionalToken(group)) if self.variant(&pat.path) == Some(Variant::Some) => {
-                let [Pat::Wild(_) | Pat::Ident(_)] = pat.elems.iter().collect::<Vec<_>>()[..] else { return None };
+                let [field] = pat.elems.iter().collect::<Vec<_>>()[..] else { return None };
+                if !matches!(field, Pat::Wild(_) | Pat::Ident(_)) {
+                    // No token has parts: what is assigned to the option says so. The names count until then, too.
+                    let is_unknown = group.is_none() && self.known.is_empty();
+                    self.learned |= is_unknown;
+                    let field = Box::new(is_unknown.then(|| self.pattern(field, Kind::Unknown))?);
+                    return Some(PatternKind::Variant { variant: Variant::Some, field: Some(field) });
+                }
                 let token = match group {
                     Some(group) => Kind::Token(group),
                     // Only `None` was assigned to it so far.
@@ -103,6 +110,10 @@ impl Parser<'_> {
         match pat {
             Pat::Paren(paren) => self.value_pattern(&paren.pat, result_kind),
             Pat::Wild(_) => Some(PatternKind::Wild),
+            Pat::Lit(literal) if matches!(literal.lit, Lit::Float(_)) => {
+                self.diags.push(messages::float_pattern(SpanRange::of(literal)));
+                Some(PatternKind::Error)
+            }
             Pat::Lit(literal) => literal_pattern(&literal.lit),
             Pat::Ident(name) if name.by_ref.is_none() => match &name.subpat {
                 None if self.is_none(&name.ident) => Some(PatternKind::Variant { variant: Variant::None, field: None }),
@@ -130,8 +141,21 @@ impl Parser<'_> {
                 Some(PatternKind::Tuple { elements, rest })
             }
             Pat::Slice(array) => {
-                let (elements, rest) = self.fields(&array.elems, result_kind)?;
-                Some(PatternKind::Array { elements, rest })
+                let is_rest = |element: &&Pat| matches!(element, Pat::Ident(PatIdent { by_ref: None, subpat: Some((_, rest)), .. }) if matches!(**rest, Pat::Rest(_)));
+                let rest = array.elems.iter().find(is_rest);
+                let others = rest.map(|rest| {
+                    let Pat::Ident(name) = rest else { return None };
+                    let local = self.bound_name(name, result_kind)?;
+                    Some(Box::new(Pattern { kind: PatternKind::Bind { local, sub: None }, span: SpanRange::of(rest) }))
+                });
+                let dots = Pat::Rest(syn::PatRest { attrs: Vec::new(), dot2_token: Default::default() });
+                let elements = array.elems.iter().map(|element| if is_rest(&element) { &dots } else { element });
+                let (elements, rest) = self.fields(elements, result_kind)?;
+                Some(PatternKind::Array {
+                    elements,
+                    rest,
+                    others: others.map_or(Some(None), |others| others.map(Some))?,
+                })
             }
             Pat::TupleStruct(pat) => {
                 let variant = self.variant(&pat.path);
@@ -249,6 +273,8 @@ impl Parser<'_> {
 
     /// Parses `match scrutinee { pattern if guard => body, .. }`.
     pub(super) fn match_expr(&mut self, expr: &syn::ExprMatch, span: SpanRange) -> model::Expr {
+        let copied = self.match_over_copy(expr);
+        let expr = copied.as_ref().unwrap_or(expr);
         let scrutinee = self.scrutinee(&expr.expr);
         self.match_arms(scrutinee, &expr.arms, span)
     }

@@ -1,7 +1,9 @@
-//! Patterns of tuples and structs for items that are references: `for (key, x) in &pairs`. Their names are references to the fields, as
+//! Patterns of tuples, structs and arrays for items that are references: `for (key, x) in &pairs`. Their names are references to the fields, as
 //! Rust's default binding modes have it.
 
-use syn::{Member, Pat};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Member, Pat, PatIdent, PatSlice};
 
 /// The fields that a pattern of a tuple or a struct binds to references, because the item is a reference. There, as in Rust, names are
 /// neither `mut` nor `ref`, and no part is `&pattern`.
@@ -22,4 +24,27 @@ pub(super) fn fields_of(pat: &Pat) -> Option<Vec<(&Pat, Member)>> {
         pat => fields_of(pat).is_some(),
     };
     fields.iter().all(|(pat, _)| binds(pat)).then_some(fields)
+}
+
+/// The pattern of an array with new names, and the names with those that they are references to: how many elements there are, rustc knows
+/// where the array is taken apart.
+pub(super) fn elements_of(pat: &PatSlice) -> Option<(Pat, TokenStream)> {
+    let (mut copied, mut names) = (pat.clone(), TokenStream::new());
+    for element in &mut copied.elems {
+        match element {
+            Pat::Wild(_) | Pat::Rest(_) => {}
+            Pat::Ident(PatIdent { by_ref: None, mutability: None, ident, subpat: None, .. }) => {
+                let (name, copy) = (ident.clone(), hidden(ident));
+                names.extend(quote!(let #name = &#copy;));
+                *ident = copy;
+            }
+            _ => return None,
+        }
+    }
+    Some((Pat::Slice(copied), names))
+}
+
+/// A name that the user cannot write, for the copy behind a reference of this name.
+pub(super) fn hidden(name: &Ident) -> Ident {
+    format_ident!("copy_of_{}", name, span = name.span().resolved_at(Span::mixed_site()))
 }

@@ -28,7 +28,10 @@ impl Parser<'_> {
         let mut owner = path.segments.iter().rev().skip(1);
         let (last, owner) = (path.segments.last()?, &owner.next()?.ident);
         let name = last.ident.to_string();
-        let of_parameter = name == "default" && self.function.generics.names_one_of(&owner.to_token_stream());
+        // A number's default is zero; a parameter that has one by a bound of its own may stand for other types.
+        let of_parameter = name == "default"
+            && self.function.generics.names_one_of(&owner.to_token_stream())
+            && !self.function.generics.has_bound("Default");
         let owner = owner.to_string();
         if let Some(function) = Intrinsic::by_name(&owner, &name) {
             return Some(self.intrinsic(function, path, arguments, span));

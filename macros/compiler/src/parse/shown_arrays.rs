@@ -40,6 +40,9 @@ impl Parser<'_> {
                 arrays.extend(is_array.then_some(*local));
                 sub.iter().for_each(|sub| self.arrays_of(sub, shown, arrays));
             }
+            PatternKind::Array { others: Some(others), .. } => {
+                arrays.extend(others.locals());
+            }
             PatternKind::Tuple { elements, .. } => {
                 let parts: Vec<Shown<'_>> = match shown {
                     Shown::Value(Expr { kind: ExprKind::Tuple { elements, .. }, .. }) => {

@@ -1,6 +1,7 @@
 //! Blocks and statements.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -29,11 +30,23 @@ impl Parser<'_> {
     pub(super) fn statements(&mut self, stmts: &[SynStmt]) -> (Vec<Stmt>, Option<Box<Expr>>) {
         let mut statements = Vec::new();
         let mut tail = None;
-        let stmts: Vec<Cow<'_, SynStmt>> = stmts.iter().flat_map(separate_lets).collect();
-        for (index, stmt) in stmts.iter().enumerate() {
-            let span = SpanRange::of(&**stmt);
-            let is_last = index + 1 == stmts.len();
-            let kind = match &**stmt {
+        let mut stmts: VecDeque<Cow<'_, SynStmt>> = stmts.iter().flat_map(separate_lets).collect();
+        while let Some(stmt) = stmts.pop_front() {
+            let span = SpanRange::of(&*stmt);
+            let is_last = stmts.is_empty();
+            if let SynStmt::Local(local) = &*stmt
+                && let Some(over_copy) = self.let_over_copy(local)
+            {
+                over_copy.into_iter().rev().for_each(|stmt| stmts.push_front(Cow::Owned(stmt)));
+                continue;
+            }
+            if let SynStmt::Local(local) = &*stmt
+                && let Some(part) = self.part_let(local)
+            {
+                statements.extend(part);
+                continue;
+            }
+            let kind = match &*stmt {
                 SynStmt::Local(local) => self.local(local),
                 SynStmt::Item(item) => self.item(item),
                 // A lone semicolon.

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
-use syn::{GenericArgument, PathArguments, Token, Type};
+use syn::{GenericArgument, Pat, PathArguments, Token, Type};
 
 /// The arguments of a call.
 pub(super) type Arguments = Punctuated<syn::Expr, Token![,]>;
@@ -54,4 +54,9 @@ pub(super) fn type_argument(arguments: &PathArguments, index: usize) -> Option<&
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
     }
+}
+
+/// A closure's parameter without its type.
+pub(super) fn untyped(input: &Pat) -> &Pat {
+    if let Pat::Type(typed) = input { &typed.pat } else { input }
 }

@@ -1,6 +1,7 @@
 //! Groups within one warp: the partitions that make them, and their collectives.
 
-use quote::ToTokens;
+use proc_macro2::{Ident, Span};
+use quote::{ToTokens, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::{ExprMethodCall, PathArguments, PathSegment, Token};
 
@@ -191,6 +192,12 @@ impl Parser<'_> {
                     Some(operator) => {
                         let kind = ExprKind::Operator(operator, path.to_token_stream());
                         Expr { kind, result_kind: Kind::Value, span }
+                    }
+                    // A function of two values, as the closure that calls it.
+                    None if name.starts_with(char::is_lowercase) => {
+                        let at = span.lo.resolved_at(Span::mixed_site());
+                        let (first, second) = (Ident::new("first", at), Ident::new("second", at));
+                        self.in_place(quote_spanned!(span.lo=> |#first, #second| #path(#first, #second)), span)
                     }
                     None => self.error(messages::operator(span)),
                 }

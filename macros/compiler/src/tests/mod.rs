@@ -36,6 +36,7 @@ mod names;
 mod no_panic;
 mod numbers;
 mod offsets;
+mod ordinary_rust;
 mod pairs_of_blocks;
 mod phases;
 mod previous;

@@ -76,6 +76,7 @@ mod operators;
 mod options;
 mod order;
 mod orders;
+mod ordinary;
 mod patterns;
 mod persistent;
 mod phase_barriers;
@@ -175,6 +176,7 @@ pub fn modules() -> Vec<Module> {
         chains::modules(),
         continuations::modules(),
         combinators::modules(),
+        ordinary::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),

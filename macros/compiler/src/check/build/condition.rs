@@ -254,7 +254,11 @@ impl<'f> Builder<'f> {
                     self.set_bound(field, &value);
                 }
             }
-            PatternKind::Array { elements, .. } => elements.iter().for_each(|element| self.set_bound(element, value)),
+            PatternKind::Array { elements, rest: _, others } => {
+                elements.iter().for_each(|element| self.set_bound(element, value));
+                // Its elements have other positions than those of the whole.
+                others.iter().for_each(|others| self.set_bound(others, &Value::of(value.node)));
+            }
             PatternKind::Variant { field, .. } => {
                 let held = self.without_variant(value);
                 field.iter().for_each(|field| self.set_bound(field, &held));

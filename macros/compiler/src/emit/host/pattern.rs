@@ -45,9 +45,17 @@ impl Host<'_> {
                 let (elements, rest) = (all(elements), rest.then(|| quote_spanned!(lo=> ..)));
                 quote_spanned!(lo=> (#(#elements,)* #rest))
             }
-            PatternKind::Array { elements, rest } => {
+            PatternKind::Array { elements, rest, others } => {
                 let mut elements = all(elements);
-                rest.iter().for_each(|rest| elements.insert(*rest, quote_spanned!(lo=> ..)));
+                let others = match others.as_ref().map(|others| &others.kind) {
+                    Some(PatternKind::Bind { local, .. }) => {
+                        let info = self.function.local(*local);
+                        let (name, mutable) = (&info.name, info.mutable.map(|at| quote_spanned!(at=> mut)));
+                        quote_spanned!(lo=> #mutable #name @ ..)
+                    }
+                    _ => quote_spanned!(lo=> ..),
+                };
+                rest.iter().for_each(|rest| elements.insert(*rest, others.clone()));
                 quote_spanned!(lo=> [#(#elements),*])
             }
             PatternKind::Struct { path, fields, rest } => {

@@ -149,11 +149,17 @@ impl Host<'_> {
                 quote_spanned!(lo=> ::phalanx::__private::#name::<#types>(#(#operands),*))
             }
             ExprKind::Intrinsic { path, function, operands } => {
-                let operands = operands.iter().map(|operand| self.expr(operand));
+                let operands = operands.iter().map(|operand| match function.is_of_rust() {
+                    true => private(operand.span, "ordered", self.expr(operand)),
+                    false => self.expr(operand),
+                });
                 let name = proc_macro2::Ident::new(function.name, at.hi);
                 // Another function under this path is a type error: each has a type of its own.
                 let module = proc_macro2::Ident::new(function.module, at.hi);
-                let ours = quote_spanned!(lo=> ::phalanx::#module::#name);
+                let ours = match function.is_of_rust() {
+                    true => quote_spanned!(lo=> ::core::#module::#name),
+                    false => quote_spanned!(lo=> ::phalanx::#module::#name),
+                };
                 let function = private(at, "same", quote!(#path, #ours));
                 quote_spanned!(lo=> #function(#(#operands),*))
             }

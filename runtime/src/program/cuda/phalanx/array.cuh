@@ -23,7 +23,26 @@ struct local_array {
     __device__ __forceinline__ constexpr const T& get_unchecked(detail::index i) const { return elements[i.value]; }
     __device__ __forceinline__ constexpr usize len() const { return N; }
     __device__ __forceinline__ constexpr bool is_empty() const { return N == 0; }
+    __device__ __forceinline__ friend bool operator==(const local_array&, const local_array&) = default;
 };
+
+// What a pattern leaves of an array may be nothing.
+template <class T>
+struct local_array<T, 0> {
+    __device__ __forceinline__ T& operator[](detail::located_index i) const { return *reinterpret_cast<T*>(i.below(0)); }
+    __device__ __forceinline__ constexpr usize len() const { return 0; }
+    __device__ __forceinline__ constexpr bool is_empty() const { return true; }
+};
+
+// The elements of an array without the first and the last ones: `rest` of `[first, rest @ ..]`.
+template <unsigned long long Front, unsigned long long Back, class T, unsigned long long N>
+__device__ __forceinline__ constexpr local_array<T, N - Front - Back> rest_of(const local_array<T, N>& of) {
+    local_array<T, N - Front - Back> a;
+    for (unsigned long long i = Front; i < N - Back; ++i) {
+        a.elements[i - Front] = of.elements[i];
+    }
+    return a;
+}
 
 // A variable of which the text only reads this part.
 template <class T>

@@ -169,4 +169,26 @@ __device__ __forceinline__ T rem_euclid(T a, T b) {
     return T::from_f32(rem_euclid(f32(a.wide()), f32(b.wide())));
 }
 
+// `std::cmp`, of whatever has an order: numbers other than floats, `bool`s and tuples of them. Of equal ones, `min` is the first and `max`
+// the second.
+namespace cmp {
+
+template <class T>
+__device__ __forceinline__ constexpr T min(T a, T b) {
+    return b < a ? b : a;
+}
+template <class T>
+__device__ __forceinline__ constexpr T max(T a, T b) {
+    return b < a ? a : b;
+}
+template <class Raw>
+__device__ __forceinline__ constexpr integer<Raw> min(integer<Raw> a, integer<Raw> b) {
+    return phalanx::min(a, b);
+}
+template <class Raw>
+__device__ __forceinline__ constexpr integer<Raw> max(integer<Raw> a, integer<Raw> b) {
+    return phalanx::max(a, b);
+}
+
+} // namespace cmp
 } // namespace phalanx

@@ -220,7 +220,7 @@ impl Lower<'_> {
                 });
                 all(tests.collect::<Vec<_>>())
             }
-            PatternKind::Array { elements, rest } => {
+            PatternKind::Array { elements, rest, .. } => {
                 let items = items(value, elements, *rest);
                 let tests = items.map(|(element, item)| self.test(element, &item));
                 all(tests.collect::<Vec<_>>())
@@ -300,8 +300,15 @@ impl Lower<'_> {
                     .flat_map(|(element, i)| self.parts(element, &value.field(field_name(&Member::Unnamed(i)))))
                     .collect()
             }
-            PatternKind::Array { elements, rest } => {
-                items(value, elements, *rest).flat_map(|(element, item)| self.parts(element, &item)).collect()
+            PatternKind::Array { elements, rest, others } => {
+                let items = items(value, elements, *rest).flat_map(|(element, item)| self.parts(element, &item));
+                let others = others.iter().flat_map(|others| {
+                    let front = rest.unwrap_or(elements.len());
+                    let name = format!("rest_of<{front}, {}>", elements.len() - front);
+                    let callee = vec![name.as_str().into()];
+                    self.parts(others, &CuExpr::Call { callee, arguments: vec![value.clone()], site: None })
+                });
+                items.chain(others).collect()
             }
             PatternKind::Struct { fields, .. } => {
                 fields.iter().flat_map(|(member, field)| self.parts(field, &value.field(field_name(member)))).collect()

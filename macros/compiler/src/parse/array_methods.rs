@@ -1,0 +1,162 @@
+//! The methods of arrays and of memory that are rewritten as loops and assignments: `array.swap(i, j)`, `array.rotate_left(k)`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{ExprMethodCall, Pat};
+
+use super::Parser;
+use super::desugared_methods::{is_part, is_plain};
+use super::operand_order::whole;
+use super::syntax::strip;
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    /// Returns what stands for a method of an array, if the call is one.
+    pub(super) fn array_method(&self, call: &ExprMethodCall) -> Option<TokenStream> {
+        let at = SpanRange::of(&call.method).lo;
+        let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
+        let receiver = strip(&call.receiver);
+        let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
+        Some(match (call.method.to_string().as_str(), receiver, &arguments[..]) {
+            ("partition_point", place, [function]) if self.is_elements(place) || is_part(place) => {
+                let (low, high, middle) = (fresh("low"), fresh("high"), fresh("middle"));
+                let element: syn::Expr = syn::parse2(quote!(#place[#middle])).ok()?;
+                let test = of_reference(function, &element)?;
+                quote_spanned!(at=> {
+                    let mut #low: ::core::primitive::usize = 0;
+                    let mut #high: ::core::primitive::usize = #place.len();
+                    while #low < #high {
+                        let #middle = #low + (#high - #low) / 2;
+                        if #test { #low = #middle + 1; } else { #high = #middle; }
+                    }
+                    #low
+                })
+            }
+            ("swap", place, [first, second]) if self.is_elements(place) || is_part(place) => {
+                let (i, j, held) = (fresh("i"), fresh("j"), fresh("held"));
+                quote_spanned!(at=> {
+                    let #i = #first;
+                    let #j = #second;
+                    let #held = #place[#i];
+                    #place[#i] = #place[#j];
+                    #place[#j] = #held;
+                })
+            }
+            ("reverse", place, []) if self.is_elements(place) || is_part(place) => {
+                let (i, end, held) = (fresh("i"), fresh("end"), fresh("held"));
+                quote_spanned!(at=> {
+                    let #end = #place.len();
+                    for #i in 0..#end / 2 {
+                        let #held = #place[#i];
+                        #place[#i] = #place[#end - 1 - #i];
+                        #place[#end - 1 - #i] = #held;
+                    }
+                })
+            }
+            ("rotate_left" | "rotate_right", place, [number]) if self.is_elements(place) => {
+                let (i, k, n, held) = (fresh("i"), fresh("k"), fresh("n"), fresh("held"));
+                let (left, message) = match call.method == "rotate_left" {
+                    true => (quote!(#k), "assertion failed: mid <= self.len()"),
+                    false => (quote!(#n - #k), "assertion failed: k <= self.len()"),
+                };
+                // Both sides turned around, and then all of it.
+                let turn = |from: TokenStream, to: TokenStream| {
+                    quote_spanned!(at=> for #i in 0..(#to - #from) / 2 {
+                        let #held = #place[#from + #i];
+                        #place[#from + #i] = #place[#to - 1 - #i];
+                        #place[#to - 1 - #i] = #held;
+                    })
+                };
+                let (first, second) = (turn(quote!(0), quote!(#k)), turn(quote!(#k), quote!(#n)));
+                let all = turn(quote!(0), quote!(#n));
+                quote_spanned!(at=> {
+                    let #n: ::core::primitive::usize = #place.len();
+                    let #k: ::core::primitive::usize = #number;
+                    assert!(#k <= #n, #message);
+                    let #k = #left;
+                    #first
+                    #second
+                    #all
+                })
+            }
+            ("copy_from_slice" | "clone_from_slice", place, [syn::Expr::Reference(source)])
+                if self.is_elements(place) && source.mutability.is_none() =>
+            {
+                let (i, from, source) = (fresh("i"), fresh("from"), &source.expr);
+                let (bound, from) = match strip(source) {
+                    name @ syn::Expr::Path(_) => (TokenStream::new(), quote!(#name)),
+                    place @ (syn::Expr::Index(_) | syn::Expr::Field(_)) => {
+                        (quote!(let #from = &#place;), quote!(#from))
+                    }
+                    value => (quote!(let #from = #value;), quote!(#from)),
+                };
+                let message = "copy_from_slice: source slice length does not match destination slice length";
+                quote_spanned!(at=> {
+                    #bound
+                    assert!(#place.len() == #from.len(), #message);
+                    for #i in 0..#place.len() { #place[#i] = #from[#i]; }
+                })
+            }
+            ("is_sorted", place, []) if self.is_elements(place) => {
+                let (i, sorted) = (fresh("i"), fresh("sorted"));
+                quote_spanned!(at=> {
+                    let mut #sorted = true;
+                    for #i in 1..#place.len() {
+                        if !(#place[#i - 1] <= #place[#i]) { #sorted = false; break; }
+                    }
+                    #sorted
+                })
+            }
+            ("contains", place, [syn::Expr::Reference(value)]) if self.is_elements(place) => {
+                let (name, item, value) = (fresh("value"), fresh("item"), &value.expr);
+                quote_spanned!(at=> { let #name = #value; #place.iter().any(|#item| *#item == #name) })
+            }
+            ("fill", place @ syn::Expr::Field(_), [value]) if is_part(place) => {
+                let (i, name) = (fresh("i"), fresh("value"));
+                quote_spanned!(at=> { let #name = #value; for #i in 0..#place.len() { #place[#i] = #name; } })
+            }
+            ("fill", place, [value]) if self.is_elements(place) => {
+                let (i, name) = (fresh("i"), fresh("value"));
+                quote_spanned!(at=> { let #name = #value; for #i in 0..#place.len() { #place[#i] = #name; } })
+            }
+            ("fill", syn::Expr::Index(row), [value]) if is_plain(&row.index) => {
+                let (i, name) = (fresh("i"), fresh("value"));
+                let length = self.rows(&row.expr)?;
+                quote_spanned!(at=> { let #name = #value; for #i in 0..#length { #row[#i] = #name; } })
+            }
+            _ => return None,
+        })
+    }
+
+    /// The length of the rows of a shared array, as far as syntax shows that they are arrays, which have the methods of slices.
+    fn rows(&self, array: &syn::Expr) -> Option<TokenStream> {
+        let length = self.function.local(self.named_local(array)?).rows?;
+        let length = &self.function.values[usize::from(length.0)].tokens;
+        match syn::parse2::<syn::LitInt>(length.clone()) {
+            Ok(literal) if literal.suffix().is_empty() => {
+                Some(syn::LitInt::new(&format!("{}usize", literal.base10_digits()), literal.span()).to_token_stream())
+            }
+            Ok(_) | Err(_) => Some(length.clone()),
+        }
+    }
+}
+
+/// Applies a closure of `|x|`, or of `|&x|`, to a reference to an element.
+fn of_reference(function: &syn::Expr, element: &syn::Expr) -> Option<TokenStream> {
+    let syn::Expr::Closure(closure) = function else { return None };
+    let (Some(input), 1) = (closure.inputs.first(), closure.inputs.len()) else { return None };
+    let test = whole(&closure.body);
+    match input {
+        Pat::Reference(reference) if reference.mutability.is_none() => {
+            let pattern = &reference.pat;
+            Some(quote!({ let #pattern = #element; #test }))
+        }
+        name @ Pat::Ident(_) => Some(quote!({ let #name = &#element; #test })),
+        Pat::Type(typed) if matches!(*typed.pat, Pat::Ident(_)) => {
+            let name = &typed.pat;
+            Some(quote!({ let #name = &#element; #test }))
+        }
+        Pat::Wild(_) => Some(test),
+        _ => None,
+    }
+}

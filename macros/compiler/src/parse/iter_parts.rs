@@ -1,0 +1,90 @@
+//! Iterators over parts, `chunks(n)`, `chunks_exact(n)` and `windows(n)`: of memory, and of local arrays.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ExprMethodCall;
+
+use super::Parser;
+use super::iter_sources::{ElementAccess, Item, Prologue, Sequence};
+use super::local_parts::Elements;
+use super::slice::EXACT_CHUNKS;
+use crate::messages;
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    /// Returns the parts of memory that `chunks(n)`, `chunks_exact(n)` or `windows(n)` yields.
+    pub(super) fn parts(
+        &mut self,
+        call: &ExprMethodCall,
+        name: &str,
+        at: TokenStream,
+        prologue: &mut Prologue,
+    ) -> Option<Sequence> {
+        let mutable = name.ends_with("_mut");
+        if let Some(elements) = self.elements_before(&call.receiver, prologue) {
+            return self.local_parts(elements, call, name, at, prologue);
+        }
+        // Parts of memory are written by index.
+        if mutable && !self.is_local_array(&call.receiver) {
+            self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), name));
+            return None;
+        }
+        let (memory, by) = self.evaluated(&call.receiver, ElementAccess::ByReference { mutable }, prologue)?;
+        if by.is_some() {
+            let elements = Elements { start: quote!(0), length: quote!(#memory.len()), whole: memory };
+            return self.local_parts(elements, call, name, at, prologue);
+        }
+        let (size, lo) = (prologue.name("size"), SpanRange::of(&call.method).lo);
+        let what = if name == "windows" { "window size must be non-zero" } else { "chunk size must be non-zero" };
+        self.count(&size, call.args.first()?, Some(what), prologue);
+        let (part, length) = match name {
+            "windows" => (
+                quote_spanned!(lo=> #memory[#at..#at + #size]),
+                quote_spanned!(lo=> (#memory.len() + 1).saturating_sub(#size)),
+            ),
+            "chunks" => {
+                (quote_spanned!(lo=> #memory.chunks(#size)[#at]), quote_spanned!(lo=> #memory.len().div_ceil(#size)))
+            }
+            _ => {
+                let exact = Ident::new(EXACT_CHUNKS, lo);
+                (quote_spanned!(lo=> #memory.#exact(#size)[#at]), quote_spanned!(lo=> (#memory.len() / #size)))
+            }
+        };
+        Some(Sequence { at: Item::Part(part), length })
+    }
+
+    /// Returns the parts of a local array.
+    fn local_parts(
+        &mut self,
+        of: Elements,
+        call: &ExprMethodCall,
+        name: &str,
+        at: TokenStream,
+        prologue: &mut Prologue,
+    ) -> Option<Sequence> {
+        let (size, lo) = (prologue.name("size"), SpanRange::of(&call.method).lo);
+        let what = if name == "windows" { "window size must be non-zero" } else { "chunk size must be non-zero" };
+        self.count(&size, call.args.first()?, Some(what), prologue);
+        let all = of.length.clone();
+        let (start, length, count) = match name {
+            "windows" => (at, size.to_token_stream(), quote_spanned!(lo=> (#all + 1).saturating_sub(#size))),
+            "chunks" | "chunks_mut" => (
+                quote_spanned!(lo=> (#at * #size)),
+                quote_spanned!(lo=> (#all - #at * #size).min(#size)),
+                quote_spanned!(lo=> #all.div_ceil(#size)),
+            ),
+            _ => (quote_spanned!(lo=> (#at * #size)), size.to_token_stream(), quote_spanned!(lo=> (#all / #size))),
+        };
+        let at = Item::LocalPart { elements: of.within(&start, length), mutable: name.ends_with("_mut") };
+        Some(Sequence { at, length: count })
+    }
+
+    /// Returns the elements of a part of a local array, whose bounds are evaluated before the loop.
+    pub(super) fn elements_before(&mut self, expr: &syn::Expr, prologue: &mut Prologue) -> Option<Elements> {
+        let mut bounds = TokenStream::new();
+        let elements = self.local_elements(expr, &mut bounds)?;
+        let bounds = self.made(bounds);
+        prologue.statements.extend(bounds);
+        Some(elements)
+    }
+}

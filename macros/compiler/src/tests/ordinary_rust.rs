@@ -1,0 +1,150 @@
+//! Tests of what the checks see through constructs that are rewritten: options of references, parts of local arrays, functions by path.
+
+use super::rules;
+
+/// Returns the rules that a kernel of one block of 64 threads with this body breaks.
+#[track_caller]
+fn broken(body: &str) -> Vec<String> {
+    rules(&format!(
+        "#[cluster_kernel(block = 64)]
+        fn ordinary(input: &[u32], output: &mut [u32], n: u32) {{
+            let block = this_thread_block();
+            let rank = block.thread_rank();
+            let tile = shared_array::<u32, 64>();
+            {body}
+        }}"
+    ))
+}
+
+/// Each is a barrier that only some threads reach, beside one that all of them do.
+#[test]
+fn what_decides_a_barrier() {
+    for (of_thread, of_block) in [
+        (
+            "let v = [n, rank]; if let Some(&x) = v.get(1) && x > 3 { S }",
+            "let v = [n, 2]; if let Some(&x) = v.get(1) && x > 3 { S }",
+        ),
+        (
+            "let v = [n, 2]; if let Some(x) = v.get(rank as usize) { S }",
+            "let v = [n, 2]; if let Some(x) = v.get(n as usize) { S }",
+        ),
+        (
+            "let v = [n, rank]; let Some(x) = v.first() else { return }; let y = v.last().unwrap(); if *x + *y > 3 { S }",
+            "let v = [n, 2]; let Some(x) = v.first() else { return }; let y = v.last().unwrap(); if *x + *y > 3 { S }",
+        ),
+        ("if input.get(rank).is_none() { S }", "if input.get(n).is_none() { S }"),
+        (
+            "let v = [n, rank]; if v.get(1).map_or(0, |&x| x) > 3 { S }",
+            "let v = [n, 2]; if v.get(1).map_or(0, |&x| x) > 3 { S }",
+        ),
+        (
+            "let v = [n, 2]; if *v.get(n as usize).unwrap_or(&rank) > 3 { S }",
+            "let v = [n, 2]; if *v.get(n as usize).unwrap_or(&5) > 3 { S }",
+        ),
+        (
+            "let v = [n, rank]; match v.get(n as usize) { Some(&q) if q > 3 => { S } _ => {} }",
+            "let v = [n, 2]; match v.get(n as usize) { Some(&q) if q > 3 => { S } _ => {} }",
+        ),
+        (
+            "let v = [n, rank]; if *v.iter().max().unwrap() > 3 { S }",
+            "let v = [n, 2]; if *v.iter().max().unwrap() > 3 { S }",
+        ),
+        (
+            "let v = [n, rank]; if v.iter().max_by(|a, b| a.cmp(b)).is_some_and(|x| *x > 3) { S }",
+            "let v = [n, 2]; if v.iter().max_by(|a, b| a.cmp(b)).is_some_and(|x| *x > 3) { S }",
+        ),
+        (
+            "let v = [n, 2]; if v.iter().copied().nth(rank as usize).is_some() { S }",
+            "let v = [n, 2]; if v.iter().copied().nth(n as usize).is_some() { S }",
+        ),
+        ("if std::cmp::max(rank, 3) > 4 { S }", "if std::cmp::max(n, 3) > 4 { S }"),
+        (
+            "let v = [n, 2, rank]; let [a, rest @ ..] = v; if rest[1] > 3 { S }",
+            "let v = [n, 2, 3]; let [a, rest @ ..] = v; if rest[1] > 3 { S }",
+        ),
+        (
+            "let v = [[n, rank]]; for [a, b] in &v { if *b > 3 { S } }",
+            "let v = [[n, 2]]; for [a, b] in &v { if *b > 3 { S } }",
+        ),
+        (
+            "let v = [n, 2, rank]; let w = &v[1..]; if w[1] > 3 { S }",
+            "let v = [n, 2, 3]; let w = &v[1..]; if w[1] > 3 { S }",
+        ),
+        (
+            "let v = [n, 2, 3]; let w = &v[rank as usize % 2..]; if w[0] > 3 { S }",
+            "let v = [n, 2, 3]; let w = &v[n as usize % 2..]; if w[0] > 3 { S }",
+        ),
+        (
+            "let v = [n, 2, 3]; let w = &v[rank as usize % 2..]; if w.len() > 2 { S }",
+            "let v = [n, 2, 3]; let w = &v[n as usize % 2..]; if w.len() > 2 { S }",
+        ),
+        (
+            "let mut v = [n; 4]; for c in v.chunks_exact_mut(2) { c[1] = rank; } if v[1] > 3 { S }",
+            "let mut v = [n; 4]; for c in v.chunks_exact_mut(2) { c[1] = 2; } if v[1] > 3 { S }",
+        ),
+        (
+            "let mut v = [n; 4]; v[2..].fill(rank); if v[3] > 3 { S }",
+            "let mut v = [n; 4]; v[2..].fill(n); if v[3] > 3 { S }",
+        ),
+        (
+            "let mut v = [n; 4]; v[1..].copy_from_slice(&[rank; 3]); if v[3] > 3 { S }",
+            "let mut v = [n; 4]; v[1..].copy_from_slice(&[n; 3]); if v[3] > 3 { S }",
+        ),
+        (
+            "let mut v = [n; 4]; v.rotate_left(rank as usize % 4); if v[3] > 3 { S }",
+            "let mut v = [n; 4]; v.rotate_left(n as usize % 4); if v[3] > 3 { S }",
+        ),
+        (
+            "let v = [n, rank]; for w in v.windows(2) { if w[1] > 3 { S } }",
+            "let v = [n, 2]; for w in v.windows(2) { if w[1] > 3 { S } }",
+        ),
+        (
+            "let v = [n, rank, 3, 4]; let (a, b) = v.split_at(2); if a[1] + b[0] > 3 { S }",
+            "let v = [n, 2, 3, 4]; let (a, b) = v.split_at(2); if a[1] + b[0] > 3 { S }",
+        ),
+        (
+            "let v = [n, rank]; if v[..2].iter().sum::<u32>() > 3 { S }",
+            "let v = [n, 2]; if v[..2].iter().sum::<u32>() > 3 { S }",
+        ),
+        ("if [n, rank] == [n, 3] { S }", "if [n, 4] == [n, 3] { S }"),
+    ] {
+        let with = |body: &str| broken(&body.replace('S', "block.sync();").replace("block.sync();ome", "Some"));
+        assert_eq!(with(of_thread), ["divergent_collective"], "{of_thread}");
+        assert!(with(of_block).is_empty(), "{of_block}: {:?}", with(of_block));
+    }
+}
+
+/// A read by way of an option is one of the memory.
+#[test]
+fn reads_of_memory() {
+    let copied = "memcpy_async(&block, &tile, &input[..64]);";
+    for read in [
+        "if let Some(&x) = tile.get(3) { output[0] = x; }",
+        "output[0] = *tile.first().unwrap();",
+        "output[0] = tile.get(3).map_or(0, |&x| x);",
+        "output[0] = *tile.iter().max().unwrap();",
+        "let mut v = [0; 64]; v.copy_from_slice(&tile); output[0] = v[3];",
+    ] {
+        assert_eq!(broken(&format!("{copied} {read} block.wait_async();")), ["copy_in_flight"], "{read}");
+        let waited = broken(&format!("{copied} block.wait_async(); block.sync(); {read}"));
+        assert!(waited.is_empty(), "{read}: {waited:?}");
+        assert_eq!(broken(read), ["uninit_shared_read"], "{read}");
+    }
+}
+
+/// A part of an array is used by its elements, and an iterator where it is written.
+#[test]
+fn what_is_no_value() {
+    for (body, rule) in [
+        ("let v = [n; 4]; let w = &v[1..]; output[0] = total(w);", "part_of_memory"),
+        ("let v = [n; 4]; let w = &v[1..]; let x = *w;", "part_of_memory"),
+        ("let v = [n; 4]; let w = &v[1..]; let f = |k: usize| w[k] + total(w);", "part_of_memory"),
+        ("let mut v = [n; 4]; let (a, b) = v.split_at_mut(2); a[0] = b[0];", "part_of_memory"),
+        ("let v = [n; 4]; let it = v.iter();", "unsupported_loop"),
+        ("let v = [n; 4]; let it = v.iter().map(|x| x + 1); for x in it { output[0] = x; }", "unsupported_loop"),
+        ("let v = [n; 4]; let it = v.windows(2);", "unsupported_loop"),
+        ("match n as f32 { 1.0 => {} _ => {} }", "unsupported_pattern"),
+    ] {
+        assert_eq!(broken(body).first().map(String::as_str), Some(rule), "{body}: {:?}", broken(body));
+    }
+}

@@ -1,0 +1,90 @@
+//! Options of references, parts of local arrays, functions by their paths, defaults and comparisons, each with a value that all threads of
+//! the block have.
+
+use phalanx::prelude::*;
+
+#[derive(Clone, Copy, PartialEq, Default, DeviceCopy)]
+#[repr(C)]
+struct Best {
+    cost: f32,
+    at: u32,
+}
+
+#[device]
+impl Best {
+    fn or(self, other: Best) -> Best {
+        if other.cost < self.cost { other } else { self }
+    }
+}
+
+#[cluster_kernel(block = 64)]
+fn options_of_references(input: &[u32], out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let v = [n, 2, 3];
+    if let Some(&x) = v.get(n as usize)
+        && x > 2
+    {
+        block.sync();
+    }
+    let Some(first) = input.get(n) else { return };
+    let last = v.last().unwrap();
+    let most = v.iter().max_by(|a, b| a.cmp(b)).unwrap();
+    match v.get(n as usize) {
+        Some(x) => out[0] = *x + first,
+        None => block.sync(),
+    }
+    out[1] = *last + *most + *v.get(7).unwrap_or(&n) + v.iter().nth(1).map_or(0, |x| *x);
+}
+
+#[cluster_kernel(block = 64)]
+fn parts_of_arrays(input: &[f32], out: &mut [f32], n: u32) {
+    let block = this_thread_block();
+    let mut v = [0.0; 8];
+    v[..4].copy_from_slice(&[n as f32; 4]);
+    for pair in v.chunks_exact_mut(2) {
+        pair[1] += input[0];
+    }
+    let part = &v[n as usize % 4..];
+    if part[0] > 1.0 && part.len() > 3 {
+        block.sync();
+    }
+    let (left, right) = v.split_at(3);
+    out[0] = left.iter().sum::<f32>() + right[2] + v.windows(2).map(|w| w[0] * w[1]).sum::<f32>();
+    v.rotate_left(1);
+    out[1] = v[2..6].iter().copied().fold(0.0, f32::max) + v.is_sorted() as u32 as f32;
+}
+
+#[cluster_kernel(block = 64)]
+fn after_the_copy(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let tile = shared_array::<u32, 64>();
+    memcpy_async(&block, &tile, &input[..64]);
+    block.wait_async();
+    block.sync();
+    if let Some(&x) = tile.get(3) {
+        out[0] = x;
+    }
+}
+
+#[cluster_kernel(block = 64)]
+fn values(out: &mut [f32], costs: &[f32], n: u32) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let rank = block.thread_rank();
+    let best = warp.reduce(Best { cost: costs[rank], at: rank }, Best::or);
+    if std::cmp::max(n, 3) > 4 || Best::default() == (Best { cost: n as f32, ..Default::default() }) {
+        block.sync();
+    }
+    let [first, rest @ ..] = [n, 2, 3];
+    if [first, rest[1]] == [4, 3] {
+        block.sync();
+    }
+    out[rank] = best.cost;
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<options_of_references>,
+    phalanx::Program::of::<parts_of_arrays>,
+    phalanx::Program::of::<after_the_copy>,
+    phalanx::Program::of::<values>,
+];

@@ -1,0 +1,89 @@
+//! Options of references, parts of local arrays and iterators: a value of one thread decides a barrier, memory is read too early, or they are
+//! used in a way that the language does not have.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel(block = 64)]
+fn options_of_references(input: &[u32], out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let rank = block.thread_rank();
+    let v = [n, 2, rank];
+    if let Some(&x) = v.get(n as usize)
+        && x > 2
+    {
+        block.sync();
+    }
+    match v.get(rank as usize) {
+        Some(x) => out[0] = *x,
+        None => block.sync(),
+    }
+    let Some(first) = input.get(rank) else { return };
+    out[1] = *first;
+    block.sync();
+}
+
+#[cluster_kernel(block = 64)]
+fn parts_of_arrays(input: &[f32], n: u32) {
+    let block = this_thread_block();
+    let mut v = [0.0; 8];
+    for pair in v.chunks_exact_mut(2) {
+        pair[1] += input[block.thread_rank()];
+    }
+    let part = &v[n as usize % 4..];
+    if part[0] > 1.0 && part.len() > 3 {
+        block.sync();
+    }
+    let [_, rest @ ..] = v;
+    if rest[1] > 1.0 {
+        block.sync();
+    }
+}
+
+#[cluster_kernel(block = 64)]
+fn before_the_wait(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let tile = shared_array::<u32, 64>();
+    memcpy_async(&block, &tile, &input[..64]);
+    if let Some(&x) = tile.get(3) {
+        out[0] = x;
+    }
+    block.wait_async();
+}
+
+#[device]
+fn total(values: &[u32]) -> u32 {
+    values.iter().sum::<u32>()
+}
+
+#[cluster_kernel]
+fn parts_as_values(out: &mut [u32], n: u32) {
+    let mut v = [n, 2, 3, 4];
+    let part = &v[1..];
+    out[0] = total(part);
+    let (left, right) = v.split_at_mut(2);
+}
+
+#[cluster_kernel]
+fn iterators_as_values(input: &[u32], out: &mut [u32], n: u32) {
+    let v = [n, 2, 3, 4];
+    let items = v.iter();
+    let doubled = input.iter().map(|x| x * 2);
+    for x in doubled {
+        out[0] += x;
+    }
+    out[1] = total(v.iter().rev());
+    let flat = input.iter().flat_map(|x| [*x, 1]).sum::<u32>();
+    let sums = v.iter().scan(0, |total, x| Some(*total)).last();
+    let all = v.iter().chain(input.iter()).count();
+    for x in v.iter().peekable() {}
+    let seen = v.iter().inspect(|x| {}).count();
+    let all: [u32; 4] = v.iter().map(|x| x + 1).collect();
+    let (even, odd) = v.iter().partition(|x| **x % 2 == 0);
+    let kept = Some(n).filter(|&mut x| x > 2);
+    match n as f32 {
+        1.5 => {}
+        _ => {}
+    }
+}
+
+fn main() {}
