@@ -21,6 +21,7 @@ pub(crate) mod fences;
 mod fixed;
 mod forgotten;
 mod ignored;
+mod implied;
 mod key_range;
 mod liveness;
 mod moving;
@@ -35,6 +36,7 @@ mod registers;
 mod residues;
 pub(crate) mod rings;
 mod runs;
+mod short_loops;
 mod sorted_map;
 mod thresholds;
 mod tokens;
@@ -311,15 +313,33 @@ fn check_memory<'f>(
     (required, ordered): (&Required, &BTreeSet<usize>),
     diags: &mut Diags,
 ) -> Protocol {
-    match partition::split(cfg, live, values) {
-        Some(split) => {
-            let (tokens, control, live) = (Tokens::of(function, &split), Control::of(&split), Live::of(&split));
-            let values = Values::of(function, &split, &control, &live);
-            values.assume(required);
-            check_graph(function, &split, (&tokens, &live), &values, ordered, diags)
+    let check_split = |split: &Cfg<'f>, found: &mut Diags| {
+        let (tokens, control, live) = (Tokens::of(function, split), Control::of(split), Live::of(split));
+        let values = Values::of(function, split, &control, &live);
+        values.assume(required);
+        check_graph(function, split, (&tokens, &live), &values, ordered, found)
+    };
+    let mut found = diags.nested();
+    let protocol = match partition::split(cfg, live, values) {
+        Some(split) => check_split(&split, &mut found),
+        None => check_graph(function, cfg, (tokens, live), values, ordered, &mut found),
+    };
+    // Both graphs have all paths: what one of them proves is proved.
+    let is_of_dsm =
+        |rule| Rule::OF_PAIRS.contains(&rule) || matches!(rule, Rule::RemoteBeforeEntry | Rule::ExitBeforePeersDone);
+    if found.any(|rule, _| is_of_dsm(rule))
+        && found.is_right_but_for(|rule, _| is_of_dsm(rule))
+        && let Some(split) = partition::split_iterations(cfg, live, values)
+    {
+        let mut of_iterations = diags.nested();
+        let protocol = check_split(&split, &mut of_iterations);
+        if of_iterations.is_right_but_for(|_, _| false) {
+            diags.append(of_iterations);
+            return protocol;
         }
-        None => check_graph(function, cfg, (tokens, live), values, ordered, diags),
     }
+    diags.append(found);
+    protocol
 }
 
 /// The checks that follow what names of memory and barriers stand for.
