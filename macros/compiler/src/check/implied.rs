@@ -75,6 +75,9 @@ impl Numbers {
     }
 }
 
+/// A branch at the end of a block, its condition, and the numbers for which that holds.
+type Branch = (BlockId, NodeId, Numbers);
+
 /// What is known of the values at a point, by their numbers.
 pub(super) type Known = BTreeMap<usize, Numbers>;
 
@@ -94,7 +97,7 @@ impl Implied {
         fixed: &FixedValues<'_, '_>,
         ends: &[(BlockId, &End)],
     ) -> Implied {
-        let mut tested: BTreeMap<(String, Numbers), Vec<(BlockId, NodeId, Numbers)>> = BTreeMap::new();
+        let mut tested: BTreeMap<(String, Numbers), Vec<Branch>> = BTreeMap::new();
         for (block, end) in ends {
             if let End::Branch { on, .. } = end
                 && let Some(Test { value, possible, numbers }) = test(function, cfg, fixed, *on)
@@ -104,9 +107,7 @@ impl Implied {
         }
         // The same condition is followed by itself.
         let text = |on: &NodeId| fixed.text(without_negation(cfg, *on).0, MAX_DEPTH);
-        let differ = |tests: &Vec<(BlockId, NodeId, Numbers)>| {
-            tests.iter().map(|(_, on, _)| text(on)).collect::<BTreeSet<_>>().len() > 1
-        };
+        let differ = |tests: &Vec<Branch>| tests.iter().map(|(_, on, _)| text(on)).collect::<BTreeSet<_>>().len() > 1;
         let mut implied = Implied::default();
         let several = tested.into_iter().filter(|(_, tests)| differ(tests)).take(MOST_VALUES);
         for (value, ((_, possible), tests)) in several.enumerate() {
