@@ -21,6 +21,4 @@ fn digits_of_a_cluster(keys: &[u32], out: &mut [u32], shift: u32) {
     cluster.sync();
 }
 
-pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
-    phalanx::Program::of::<digits_of_a_cluster>,
-];
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[phalanx::Program::of::<digits_of_a_cluster>];

@@ -65,8 +65,25 @@ fn later_steps(input: &[u32], out: &mut [u32], step: u32) {
     out[this_grid().thread_rank()] = tile[i];
 }
 
+/// Both branches test the cast number.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn both_cast(input: &[u32], out: &mut [u32], shift: i32) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let tile = shared_array::<u32, 64>();
+    tile[i] = input[i];
+    if (shift as u32) > 5 {
+        cluster.sync();
+    }
+    if (shift as u32) > 5 {
+        out[i] = cluster.map_shared_rank(&tile, cluster.block_rank() ^ 1)[i];
+    }
+    cluster.sync();
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<interleaved_halves>,
     phalanx::Program::of::<stages_by_number>,
     phalanx::Program::of::<later_steps>,
+    phalanx::Program::of::<both_cast>,
 ];

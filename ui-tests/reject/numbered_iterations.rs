@@ -66,4 +66,20 @@ fn first_steps(input: &[u32], out: &mut [u32], step: u32) {
     out[this_grid().thread_rank()] = tile[i];
 }
 
+/// A negative number is below 5, and what it is cast to is not.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn one_cast(input: &[u32], out: &mut [u32], shift: i32) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let tile = shared_array::<u32, 64>();
+    tile[i] = input[i];
+    if shift > 5 {
+        cluster.sync();
+    }
+    if (shift as u32) > 5 {
+        out[i] = cluster.map_shared_rank(&tile, cluster.block_rank() ^ 1)[i];
+    }
+    cluster.sync();
+}
+
 fn main() {}

@@ -184,7 +184,7 @@ fn test(function: &Function, cfg: &Cfg<'_>, fixed: &FixedValues<'_, '_>, conditi
         | BinaryOp::Le
         | BinaryOp::Gt
         | BinaryOp::Ge => {
-            let literal = |node: NodeId| cfg.nodes[cfg.origin(node).0].source.integer().map(limit);
+            let literal = |node: NodeId| cfg.nodes[node.0].source.integer().map(limit);
             let of_one = |value: NodeId, op, limit| {
                 let first = if is_unsigned(function, cfg, value) { 0 } else { i64::MIN };
                 let possible = Numbers::between(first, i64::MAX);
@@ -208,6 +208,9 @@ fn test(function: &Function, cfg: &Cfg<'_>, fixed: &FixedValues<'_, '_>, conditi
 
 /// Whether a value is a parameter of an unsigned type or a rank.
 fn is_unsigned(function: &Function, cfg: &Cfg<'_>, value: NodeId) -> bool {
+    if cfg.recast.contains_key(&value) {
+        return false;
+    }
     let value = cfg.origin(value);
     let source = &cfg.nodes[value.0].source;
     let param = if let Source::Param(position) = source { function.params.get(*position) } else { None };

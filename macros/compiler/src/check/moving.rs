@@ -364,7 +364,7 @@ impl Terms<'_, '_> {
         if let Some(text) = self.fixed.text(node, depth) {
             return Some(Term::Fixed(text));
         }
-        if self.cfg.cuts.contains_key(&node) {
+        if self.cfg.cuts.contains_key(&node) || self.cfg.recast.contains_key(&node) {
             return None;
         }
         let of = &self.cfg.nodes[node.0];

@@ -338,8 +338,8 @@ impl<'f> Splitter<'_, 'f> {
             cuts: self.cfg.cuts.clone(),
             formulas: self.cfg.formulas.clone(),
             computed: self.cfg.computed.clone(),
+            recast: self.cfg.recast.clone(),
             // Only the rings ask for them, and of the graph that was not split.
-            recast: BTreeMap::new(),
             named_lengths: Vec::new(),
             counted: BTreeMap::new(),
             added: BTreeMap::new(),

@@ -7,7 +7,7 @@ use super::rules;
 fn broken(body: &str) -> Vec<String> {
     let source = format!(
         "#[cluster_kernel(cluster = 2, block = 64)]
-        fn decides(input: &[u32], output: &mut [u32], split: bool, rounds: u32) {{
+        fn decides(input: &[u32], output: &mut [u32], split: bool, rounds: u32, shift: i32, long: u64) {{
             let cluster = this_cluster();
             let block = this_thread_block();
             let own = shared_array::<u32, 64>();
@@ -57,6 +57,11 @@ fn conditions_that_are_tested_twice() {
         ("cluster.num_threads() < rounds", "rounds >= cluster.num_threads()"),
         ("cluster.num_threads() < rounds", "rounds > block.num_threads()"),
         ("rounds as u8 > 0", "rounds > 1"),
+        ("shift > 5", "(shift as u32) > 5"),
+        ("(shift as u32) < 5", "shift < 5"),
+        ("(long as u32) > 5", "long > 5"),
+        ("(shift as u32) > 5", "(shift as u32 as i32) > 5"),
+        ("shift > 0", "shift != 0"),
     ] {
         assert_eq!(twice(first, second), ["remote_before_entry"], "{first}, {second}");
     }
