@@ -1,4 +1,4 @@
-//! An element that data select may be one that another thread of the block writes.
+//! An element that data select may be one that another thread of the block writes; peers do not write the memory of each block.
 
 use phalanx::prelude::*;
 
@@ -18,6 +18,18 @@ fn digits_while_cleared(keys: &[u32], out: &mut [u32], shift: u32) {
         out[i + cluster.block_rank() * 16] = counts[i] + cluster.map_shared_rank(&counts, 0)[i];
     }
     cluster.sync();
+}
+
+/// All blocks read what is written in one.
+#[cluster_kernel(cluster = 4, block = 32)]
+fn sums_in_one_block(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let (i, rank) = (this_thread_block().thread_rank(), cluster.block_rank());
+    let sums = shared_array::<[u32; 32], 4>();
+    cluster.sync();
+    cluster.map_shared_rank(&sums, 1)[rank][i] = input[cluster.thread_rank()];
+    cluster.sync();
+    out[cluster.thread_rank()] = sums[0][i] + sums[3][i];
 }
 
 fn main() {}

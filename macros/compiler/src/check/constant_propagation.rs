@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::accessors::each_region;
-use super::cfg::{BlockId, Cfg, Extent, Node, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable};
+use super::accessors::{each_region, selectors};
+use super::cfg::{BlockId, Cfg, Extent, Node, NodeId, Select, Source, Step, StepKind, ValueStep, Variable};
 use super::key_range::remove_range;
 use super::liveness;
 use super::residues::{Assignment, Remainders, Residues};
@@ -293,17 +293,6 @@ impl Constants {
 
 fn steps<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = (BlockId, &'c Step)> {
     (0..).map(BlockId).zip(&cfg.blocks).flat_map(|(here, block)| block.steps.iter().map(move |step| (here, step)))
-}
-
-/// The values that select parts of memory or its owner.
-pub(super) fn selectors(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
-    let mut all = BTreeSet::new();
-    for (_, step) in steps(cfg) {
-        each_region(cfg, step, |region: &Region| {
-            all.extend(region.path.iter().flat_map(Select::nodes).chain(region.rank));
-        });
-    }
-    all
 }
 
 /// The conditions that a block joins by `&&` or `||`.

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::accessors::selectors;
 use super::cfg::{BlockId, Cfg, CountedLoop, GroupStep, NodeId, Source, StepKind, Variable};
-use super::constant_propagation;
 use super::residues::{depends_on, live};
 use super::uniform::values::Values;
 
@@ -43,7 +43,7 @@ pub(super) struct ShortLoops {
 impl ShortLoops {
     /// Finds the counters that all threads of the cluster set alike, and on which an index, a rank or a branch depends.
     pub(super) fn of(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> ShortLoops {
-        let mut used = constant_propagation::selectors(cfg);
+        let mut used = selectors(cfg);
         used.extend(cfg.blocks.iter().filter_map(|block| block.end.condition()));
         let is_used = |counter| used.iter().any(|node| depends_on(cfg, *node, &BTreeSet::from([counter])));
         let mut loops = ShortLoops::default();
