@@ -31,6 +31,7 @@ mod copy_of_functions;
 mod copy_published;
 mod cuda;
 mod cuda_is_rustc_s;
+mod data_of_clusters;
 mod derive;
 mod divergent_aligned;
 mod divergent_collective;
@@ -49,6 +50,7 @@ mod matrices;
 mod memory_of_functions;
 mod mma_in_flight;
 mod multicast_unarmed;
+mod numbered_iterations;
 mod ordinary_rust;
 mod overwrite_while_read;
 mod parts_by_rank;
@@ -126,6 +128,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         copy_published::KERNELS,
         cuda::KERNELS,
         cuda_is_rustc_s::KERNELS,
+        data_of_clusters::KERNELS,
         derive::KERNELS,
         divergent_aligned::KERNELS,
         divergent_collective::KERNELS,
@@ -144,7 +147,11 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         mma_in_flight::KERNELS,
         multicast_unarmed::KERNELS,
         memory_of_functions::KERNELS,
+<<<<<<< HEAD
         ordinary_rust::KERNELS,
+=======
+        numbered_iterations::KERNELS,
+>>>>>>> verdicts5
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,
         rank_out_of_range::KERNELS,

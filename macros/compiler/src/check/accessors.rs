@@ -1,9 +1,11 @@
 //! Questions that several analyses ask about steps and sources of values. Each is answered once and without a wildcard: a new
 //! kind of step does not compile until it says whether it sets a variable, a new source until it says what it passes on.
 
+use std::collections::BTreeSet;
+
 use super::cfg::{
-    AccessId, BarrierCallId, Call, CallId, Cfg, CopyId, CopyStep, Extent, MemoryStep, NodeId, Region, Source, Step,
-    StepKind, ValueStep, Variable,
+    AccessId, BarrierCallId, Call, CallId, Cfg, CopyId, CopyStep, Extent, MemoryStep, NodeId, Region, Select, Source,
+    Step, StepKind, ValueStep, Variable,
 };
 
 impl StepKind {
@@ -90,4 +92,15 @@ pub(super) fn each_region(cfg: &Cfg<'_>, step: &Step, mut visit: impl FnMut(&Reg
         | StepKind::Group(_)
         | StepKind::Token(_) => {}
     }
+}
+
+/// The values that select parts of memory or its owner.
+pub(super) fn selectors(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
+    let mut all = BTreeSet::new();
+    for step in cfg.blocks.iter().flat_map(|block| &block.steps) {
+        each_region(cfg, step, |region: &Region| {
+            all.extend(region.path.iter().flat_map(Select::nodes).chain(region.rank));
+        });
+    }
+    all
 }

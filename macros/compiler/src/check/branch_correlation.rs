@@ -1,6 +1,7 @@
 //! Outcomes of branches that decide about later ones: a condition that is tested twice and cannot have changed (`if split { .. } ..
 //! if split { .. }`), an `Option` of a token whose variant an earlier branch has determined, and whether the iteration of a loop is
-//! its last one (`if k + 1 < rounds { .. }`), limits that a variable has passed (`thresholds`), and comparisons of variables that move (`moving`). `partition` splits the graph by them, so that paths that no thread takes are none.
+//! its last one (`if k + 1 < rounds { .. }`), limits that a variable has passed (`thresholds`), tests that
+//! another test of the same value implies (`implied`), and comparisons of variables that move (`moving`). `partition` splits the graph by them, so that paths that no thread takes are none.
 //!
 //! Only branches that the whole cluster takes together are followed: the arms that two threads take would otherwise not be
 //! compared with each other.
@@ -11,6 +12,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{BlockId, Cfg, End, GroupStep, NodeId, Source, StepKind, TokenStep, ValueStep, Variable};
 use super::fixed::{FixedValues, MAX_DEPTH};
+use super::implied::{Implied, Known};
 use super::liveness;
 use super::moving::Moving;
 use super::thresholds::{self, Threshold, without_negation};
@@ -33,11 +35,13 @@ enum Subject {
     Passed(BlockId),
     /// A comparison of variables that are set several times, by its number.
     Moving(usize),
+    /// The numbers that a value may have, by its number.
+    Numbers(usize),
 }
 
 /// What is known at a point.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Outcomes(BTreeMap<Subject, bool>);
+pub(super) struct Outcomes(BTreeMap<Subject, bool>, Known);
 
 impl Outcomes {
     /// Notes whether the variable holds a token, or that this is not known.
@@ -62,6 +66,7 @@ pub(super) struct Followed {
     live: Vec<BTreeSet<Subject>>,
     thresholds: Vec<Threshold>,
     moving: Moving,
+    implied: Implied,
 }
 
 impl Followed {
@@ -94,6 +99,7 @@ impl Followed {
         for (block, (number, holds)) in &followed.moving.tests {
             followed.tests.entry(*block).or_default().push((Subject::Moving(*number), *holds));
         }
+        followed.implied = Implied::of(values.function(), cfg, fixed, &ends);
         if !followed.is_empty() {
             followed.live = followed.live_subjects(cfg);
         }
@@ -101,7 +107,7 @@ impl Followed {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.tests.is_empty() && self.moving.is_empty()
+        self.tests.is_empty() && self.moving.is_empty() && self.implied.is_empty()
     }
 
     /// Leaves out the comparisons of variables that move; says whether there were any.
@@ -110,6 +116,13 @@ impl Followed {
         self.moving = Moving::default();
         self.tests.values_mut().for_each(|tests| tests.retain(|(subject, _)| !matches!(subject, Subject::Moving(_))));
         self.tests.retain(|_, tests| !tests.is_empty());
+        any
+    }
+
+    /// Leaves out what branches imply about others; says whether there was any.
+    pub(super) fn leave_out_implied(&mut self) -> bool {
+        let any = !self.implied.is_empty();
+        self.implied = Implied::default();
         any
     }
 
@@ -159,6 +172,7 @@ impl Followed {
             let tested = self.tests.get(&block).into_iter().flatten();
             subjects.extend(tested.map(|(subject, _)| *subject));
             subjects.extend(self.moving.parts(block).map(Subject::Moving));
+            subjects.extend(self.implied.tested(block).map(Subject::Numbers));
             for step in cfg.blocks[block.0].steps.iter().rev() {
                 if let StepKind::Token(TokenStep::Move { from, into }) = step.kind
                     && subjects.contains(&Subject::Holds(into))
@@ -223,7 +237,9 @@ impl Followed {
     pub(super) fn decided(&self, outcomes: &Outcomes, block: BlockId) -> Option<bool> {
         let mut tests = self.tests.get(&block).into_iter().flatten();
         let tested = tests.find_map(|(subject, holds)| Some(outcomes.0.get(subject)? == holds));
-        tested.or_else(|| self.moving.decided(block, |number| outcomes.0.get(&Subject::Moving(number)).copied()))
+        let implied = || self.implied.decided(&outcomes.1, block);
+        let moving = || self.moving.decided(block, |number| outcomes.0.get(&Subject::Moving(number)).copied());
+        tested.or_else(implied).or_else(moving)
     }
 
     /// The state on an edge: where the test at the end of the block holds, or where it does not.
@@ -240,6 +256,7 @@ impl Followed {
                     | Subject::Condition(_)
                     | Subject::Again(_)
                     | Subject::Holds(_)
+                    | Subject::Numbers(_)
                     | Subject::Moving(_) => {
                         known.insert(*subject, holds == *if_true);
                     }
@@ -248,8 +265,12 @@ impl Followed {
         }
         let learned = holds.map(|holds| self.moving.learned(block, holds)).unwrap_or_default();
         known.extend(learned.into_iter().map(|(number, answer)| (Subject::Moving(number), answer)));
-        known.retain(|subject, _| self.live.get(to.0).is_some_and(|live| live.contains(subject)));
-        Outcomes(known)
+        let is_live = |subject: &Subject| self.live.get(to.0).is_some_and(|live| live.contains(subject));
+        known.retain(|subject, _| is_live(subject));
+        let mut numbers = outcomes.1.clone();
+        holds.into_iter().for_each(|holds| self.implied.learn(&mut numbers, block, holds));
+        numbers.retain(|value, _| is_live(&Subject::Numbers(*value)));
+        Outcomes(known, numbers)
     }
 }
 

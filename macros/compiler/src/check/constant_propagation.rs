@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::accessors::each_region;
-use super::cfg::{BlockId, Cfg, Extent, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable};
+use super::accessors::{each_region, selectors};
+use super::cfg::{BlockId, Cfg, Extent, Node, NodeId, Select, Source, Step, StepKind, ValueStep, Variable};
 use super::key_range::remove_range;
 use super::liveness;
 use super::residues::{Assignment, Remainders, Residues};
+use super::short_loops::{Iterations, ShortLoops};
 use super::thresholds::number;
 use super::uniform::values::Values;
 use crate::model::ValueId;
@@ -36,6 +37,7 @@ pub(super) struct Constants {
     /// Of values that are computed in one block and select memory in another, and of those of the current block.
     nodes: BTreeMap<NodeId, Number>,
     remainders: Remainders,
+    iterations: Iterations,
 }
 
 /// The assignments to each variable.
@@ -46,6 +48,7 @@ pub(super) struct ConstantPropagation<'a, 'f> {
     cfg: &'a Cfg<'f>,
     followed: BTreeSet<Variable>,
     residues: Residues,
+    loops: ShortLoops,
     /// The sizes of groups that the kernel's attribute fixes, by the node that asks for one.
     sizes: BTreeMap<NodeId, u64>,
     /// The values that are live at the start of each block.
@@ -53,7 +56,8 @@ pub(super) struct ConstantPropagation<'a, 'f> {
 }
 
 impl<'a, 'f> ConstantPropagation<'a, 'f> {
-    pub(super) fn of(cfg: &'a Cfg<'f>, values: &Values<'_, 'f>) -> Self {
+    /// Finds the variables; with loops, their counters as well, and all variables on which a branch depends.
+    pub(super) fn of(cfg: &'a Cfg<'f>, values: &Values<'_, 'f>, by_iterations: Option<ShortLoops>) -> Self {
         let mut sets: Sets = BTreeMap::new();
         for (here, step) in steps(cfg) {
             if let Some((variable, value, extent)) = step.kind.set() {
@@ -73,7 +77,10 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         let live = if residues.is_empty() { Vec::new() } else { live_values(cfg, residues.nodes()) };
         let followed = sets.keys().copied().collect();
         let sizes = cfg.queries.keys().filter_map(|query| Some((*query, number(values, *query)?))).collect();
-        let mut numbers = ConstantPropagation { cfg, followed, residues, sizes, live };
+        let conditions =
+            cfg.blocks.iter().filter(|_| by_iterations.is_some()).filter_map(|block| block.end.condition());
+        let loops = by_iterations.clone().unwrap_or_default();
+        let mut numbers = ConstantPropagation { cfg, followed, residues, loops, sizes, live };
         numbers.keep_countable(&sets);
         if !numbers.followed.iter().any(is_counted) {
             numbers.followed.clone_from(numbers.residues.variables());
@@ -81,6 +88,7 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         }
         let countable = std::mem::take(&mut numbers.followed);
         let mut work: Vec<NodeId> = selectors(cfg).into_iter().collect();
+        work.extend(conditions);
         let mut seen = BTreeSet::new();
         while let Some(node) = work.pop() {
             if !seen.insert(node) {
@@ -134,13 +142,13 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         let node = &self.cfg.nodes[node.0];
         match &node.source {
             Source::Integer(_) | Source::Constant(_) => true,
+            Source::Counter { of, .. } => self.loops.contains(*of),
             Source::Read(variable) => variables.contains(variable),
             Source::Binary(_) | Source::Round(..) => {
                 node.operands.iter().all(|operand| self.is_countable(*operand, variables))
             }
             Source::Operands
             | Source::Not
-            | Source::Counter { .. }
             | Source::Param(_)
             | Source::Known { .. }
             | Source::ThreadRank
@@ -157,16 +165,15 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
 
     /// Leaves the counters out that are followed modulo a number; `None` if there are none.
     pub(super) fn without_residues(&self) -> Option<Self> {
-        let Self { cfg, followed, live, sizes, .. } = self;
-        let (followed, live, sizes) = (followed.clone(), live.clone(), sizes.clone());
-        let others = Self { cfg, followed, live, sizes, residues: Residues::default() };
+        let Self { cfg, followed, loops, live, sizes, .. } = self;
+        let (followed, loops, live, sizes) = (followed.clone(), loops.clone(), live.clone(), sizes.clone());
+        let others = Self { cfg, followed, loops, live, sizes, residues: Residues::default() };
         (!self.residues.is_empty()).then_some(others)
     }
 
     /// Leaves variables out.
-    pub(super) fn without(mut self, variables: &BTreeSet<Variable>) -> Self {
+    pub(super) fn leave_out(&mut self, variables: &BTreeSet<Variable>) {
         self.followed.retain(|variable| !variables.contains(variable));
-        self
     }
 
     /// The state after a step.
@@ -180,6 +187,7 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
             }
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
                 self.residues.set(self.cfg, &mut numbers.remainders, *variable, *value);
+                self.loops.set(self.cfg, &mut numbers.iterations, *variable, *value);
                 if let (Some(fields), Extent::Whole | Extent::Part) = (variable.fields(), extent) {
                     remove_range(&mut numbers.variables, fields);
                 }
@@ -215,10 +223,13 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
             Source::Integer(number) => Some(Number::from(*number)),
             Source::Constant(constant) => Some(Number { plus: 0, multiple: Some((*constant, 1)) }),
             Source::Read(variable) => numbers.variables.get(variable).copied(),
-            Source::Binary(op) | Source::Round(_, op) => operand(0)?.operate(*op, operand(1)?),
+            Source::Counter { of, .. } => self.loops.next(&numbers.iterations, *of).map(Number::from),
+            Source::Binary(op) | Source::Round(_, op) => match (operand(0), operand(1)) {
+                (Some(first), Some(second)) => first.operate(*op, second),
+                (first, second) => first.or(second)?.decides(*op),
+            },
             Source::Operands
             | Source::Not
-            | Source::Counter { .. }
             | Source::Param(_)
             | Source::Known { .. }
             | Source::ThreadRank
@@ -237,20 +248,35 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         }
     }
 
-    /// Whether the loop whose test is at the end of a block goes on.
-    pub(super) fn goes_on(&self, numbers: &Constants, test: BlockId) -> bool {
-        self.residues.goes_on(&numbers.remainders, test)
+    /// Whether the loop whose test is at the end of a block goes on, if that is known.
+    pub(super) fn goes_on(&self, numbers: &Constants, test: BlockId) -> Option<bool> {
+        let by_remainder = || self.residues.goes_on(&numbers.remainders, test).then_some(true);
+        self.loops.goes_on(&numbers.iterations, test).or_else(by_remainder)
     }
 
-    /// What is still of use at the start of a block.
-    pub(super) fn kept(&self, numbers: &Constants, at: BlockId, is_live: impl Fn(Variable) -> bool) -> Constants {
+    /// Whether a block joins a condition that decided about the way there with another one.
+    fn is_joined(&self, block: BlockId, condition: NodeId) -> bool {
+        joins(self.cfg, block).any(|(first, _)| first == condition)
+    }
+
+    /// What is still of use at the start of a block, on an edge that says whether a condition holds: `a && b` is false where `a` is.
+    pub(super) fn kept(
+        &self,
+        numbers: &Constants,
+        at: BlockId,
+        tested: Option<(NodeId, bool)>,
+        is_live: impl Fn(Variable) -> bool,
+    ) -> Constants {
         let variables = numbers.variables.iter().filter(|(variable, _)| is_live(**variable));
         let live = self.live.get(at.0);
-        let nodes = numbers.nodes.iter().filter(|(node, _)| live.is_some_and(|live| live.contains(node)));
+        let tested = tested.filter(|(node, _)| self.is_joined(at, *node));
+        let tested = tested.map(|(node, holds)| (node, Number::from(u64::from(holds))));
+        let nodes = numbers.nodes.iter().map(|(node, number)| (*node, *number)).chain(tested);
         Constants {
             remainders: self.residues.kept(&numbers.remainders, at),
+            iterations: self.loops.kept(&numbers.iterations, at),
             variables: variables.map(|(variable, number)| (*variable, *number)).collect(),
-            nodes: nodes.map(|(node, number)| (*node, *number)).collect(),
+            nodes: nodes.filter(|(node, _)| live.is_some_and(|live| live.contains(node))).collect(),
         }
     }
 }
@@ -269,21 +295,27 @@ fn steps<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = (BlockId, &'c Step)> {
     (0..).map(BlockId).zip(&cfg.blocks).flat_map(|(here, block)| block.steps.iter().map(move |step| (here, step)))
 }
 
-/// The values that select parts of memory or its owner.
-fn selectors(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
-    let mut all = BTreeSet::new();
-    for (_, step) in steps(cfg) {
-        each_region(cfg, step, |region: &Region| {
-            all.extend(region.path.iter().flat_map(Select::nodes).chain(region.rank));
-        });
-    }
-    all
+/// The conditions that a block joins by `&&` or `||`.
+fn joins(cfg: &Cfg<'_>, block: BlockId) -> impl Iterator<Item = (NodeId, NodeId)> {
+    cfg.blocks[block.0].steps.iter().filter_map(|step| {
+        let StepKind::Value(ValueStep::Evaluate(node)) = step.kind else { return None };
+        let Node { source, operands, .. } = &cfg.nodes[node.0];
+        let [first, second] = operands[..] else { return None };
+        matches!(source, Source::Binary(BinaryOp::And | BinaryOp::Or)).then_some((first, second))
+    })
 }
 
 /// By block, those of the values that are used after its start before they are computed.
 fn live_values(cfg: &Cfg<'_>, of: &BTreeSet<NodeId>) -> Vec<BTreeSet<NodeId>> {
     liveness::solve(cfg, |block, values| {
         let block = &cfg.blocks[block.0];
+        // Where the first condition decides, the second one is not computed. If it were kept over a loop, threads that have computed it
+        // and threads that have not would be on no common path.
+        for (first, second) in block.end.successors().flat_map(|next| joins(cfg, next)) {
+            if block.end.condition() == Some(first) {
+                values.remove(&second);
+            }
+        }
         values.extend(block.end.condition());
         for step in block.steps.iter().rev() {
             match step.kind {
@@ -331,6 +363,29 @@ impl Number {
 
     fn is_small(self) -> bool {
         self.plus <= LARGEST && self.multiple.is_none_or(|(_, times)| times <= LARGEST)
+    }
+
+    /// The result of an operator that has this number as one operand, if it is the same for all numbers as the other one.
+    fn decides(self, op: BinaryOp) -> Option<Number> {
+        let is_decided = match op {
+            BinaryOp::And | BinaryOp::BitAnd | BinaryOp::Mul => self.literal() == Some(0),
+            BinaryOp::Or => self.literal() == Some(1),
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => false,
+        };
+        is_decided.then_some(self)
     }
 
     /// The result of an operator; `None` if it is no such number.

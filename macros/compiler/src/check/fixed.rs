@@ -54,7 +54,9 @@ impl<'a, 'f> FixedValues<'a, 'f> {
     /// The text of a value; `None` if it may differ from one place to the next.
     pub(super) fn text(&self, node: NodeId, depth: u8) -> Option<String> {
         let uncut = self.text_of_source(node, depth)?;
-        Some(self.cfg.cuts.get(&node).map_or(uncut.clone(), |bits| format!("{uncut} of {bits} bits")))
+        let cut = self.cfg.cuts.get(&node).map_or(uncut.clone(), |bits| format!("{uncut} of {bits} bits"));
+        // Of a negative number, or of one that the type does not hold, a cast makes another one.
+        Some(self.cfg.recast.get(&node).map_or(cut.clone(), |cast| format!("{cut}{cast}")))
     }
 
     fn text_of_source(&self, node: NodeId, depth: u8) -> Option<String> {

@@ -21,8 +21,10 @@ pub(crate) mod fences;
 mod fixed;
 mod forgotten;
 mod ignored;
+mod implied;
 mod key_range;
 mod liveness;
+mod memory;
 mod moving;
 mod multicast;
 pub(crate) mod one_barrier;
@@ -35,6 +37,7 @@ mod registers;
 mod residues;
 pub(crate) mod rings;
 mod runs;
+mod short_loops;
 mod sorted_map;
 mod thresholds;
 mod tokens;
@@ -62,10 +65,10 @@ use crate::model::{Function, Role, SiteId, SlotId, ValueId};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 use cfg::{Cfg, Granule, Tile};
-use completion::Completions;
 use dsm::protocol::Protocol;
 use fences::Fences;
 use liveness::Live;
+use memory::check_memory;
 use rings::Rings;
 use tokens::Tokens;
 use uniform::WholeWarps;
@@ -301,46 +304,6 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         rings_if: None,
         faulty_if: Vec::new(),
     })
-}
-
-/// The checks of memory and barriers, of the graph as it is or split by what names and numbers stand for.
-fn check_memory<'f>(
-    function: &'f Function,
-    (cfg, tokens, live): (&Cfg<'f>, &Tokens<'f>, &Live),
-    values: &Values<'_, 'f>,
-    (required, ordered): (&Required, &BTreeSet<usize>),
-    diags: &mut Diags,
-) -> Protocol {
-    match partition::split(cfg, live, values) {
-        Some(split) => {
-            let (tokens, control, live) = (Tokens::of(function, &split), Control::of(&split), Live::of(&split));
-            let values = Values::of(function, &split, &control, &live);
-            values.assume(required);
-            check_graph(function, &split, (&tokens, &live), &values, ordered, diags)
-        }
-        None => check_graph(function, cfg, (tokens, live), values, ordered, diags),
-    }
-}
-
-/// The checks that follow what names of memory and barriers stand for.
-fn check_graph<'f>(
-    function: &'f Function,
-    cfg: &Cfg<'f>,
-    (tokens, live): (&Tokens<'f>, &Live),
-    values: &Values<'_, 'f>,
-    ordered: &BTreeSet<usize>,
-    diags: &mut Diags,
-) -> Protocol {
-    let phase_barriers = barriers::check(function, cfg, values, diags);
-    let completions = Completions::of(function, cfg, values);
-    let (handshakes, gathers) = (&phase_barriers.handshakes, &phase_barriers.gathers[..]);
-    let completions = &completions;
-    let inputs = dsm::Inputs { function, cfg, tokens, live, values, handshakes, gathers, completions, ordered };
-    let mut protocol = dsm::check(inputs, diags);
-    phase_barriers.add_to(&mut protocol);
-    copies::check(function, cfg, values, completions, &mut protocol, diags);
-    multicast::check(function, cfg, diags);
-    protocol
 }
 
 /// The calls in methods and closures, which the callers of those do not see.

@@ -16,9 +16,8 @@ use super::fixed::{FixedValues, MAX_DEPTH};
 use super::thresholds::without_negation;
 use super::uniform::control::following_until;
 use super::uniform::values::Values;
-use crate::model::Function;
 use crate::model::expr::BinaryOp;
-use crate::model::ty::{ParamType, TypeShape};
+use crate::model::{Function, Param};
 
 /// The most comparisons that are followed, and the most that are looked at.
 const MOST: (usize, usize) = (6, 24);
@@ -365,7 +364,7 @@ impl Terms<'_, '_> {
         if let Some(text) = self.fixed.text(node, depth) {
             return Some(Term::Fixed(text));
         }
-        if self.cfg.cuts.contains_key(&node) {
+        if self.cfg.cuts.contains_key(&node) || self.cfg.recast.contains_key(&node) {
             return None;
         }
         let of = &self.cfg.nodes[node.0];
@@ -409,12 +408,7 @@ impl Terms<'_, '_> {
 
 /// The variables whose type is an unsigned one, because an operator or an assignment that needs equal types has them beside such a value.
 fn unsigned_variables(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Variable> {
-    let is_unsigned = |position: usize| {
-        function.params.get(position).is_some_and(|param| {
-            let ParamType::Value(ty) = &param.ty else { return false };
-            matches!(ty.shape, TypeShape::Scalar(name, _) if name.starts_with('u'))
-        })
-    };
+    let is_unsigned = |position: usize| function.params.get(position).is_some_and(Param::is_unsigned);
     let is_given = |node: &NodeId| {
         let source = &cfg.nodes[node.0].source;
         let is_param = if let Source::Param(position) = source { is_unsigned(*position) } else { false };

@@ -18,7 +18,10 @@ pub(crate) fn join(faults: Vec<Diag>) -> Vec<Diag> {
     let (of_tokens, others): (Vec<Diag>, Vec<Diag>) =
         others.into_iter().partition(|fault| fault.rule == Rule::TokenNeverWaited);
     let (divergent, others): (Vec<Diag>, Vec<Diag>) = others.into_iter().partition(is_divergent);
-    for fault in of_tokens.into_iter().chain(divergent).chain(others).chain(of_exits) {
+    // But threads that read too early diverge by what they have read.
+    let (by_reads, divergent): (Vec<Diag>, Vec<Diag>) =
+        divergent.into_iter().partition(|fault| others.iter().any(|read| diverges_by(fault, read)));
+    for fault in of_tokens.into_iter().chain(divergent).chain(others).chain(by_reads).chain(of_exits) {
         let is_of = |group: &Vec<Diag>| {
             let is_mended = group.iter().any(|known| is_mended_with(known, &fault));
             is_mended || group.iter().all(|known| lack_one_barrier(known, &fault))
@@ -63,8 +66,10 @@ fn is_mended_with(one: &Diag, other: &Diag) -> bool {
         && is_turn(other)
         && (is_partner(one, other) || is_partner(other, one));
     let is_turned = is_next || is_partner(one, other) && is_partner(other, one);
+    let is_divergence = diverges_by(other, one) || diverge_together(one, other);
     let is_of_kernel = one.rule.requirement().is_some() && other.rule.requirement().is_some();
-    is_of_kernel && (is_turned || one.rule == other.rule && is_same_fault(one, other) || follows(one, other))
+    is_of_kernel
+        && (is_turned || is_divergence || one.rule == other.rule && is_same_fault(one, other) || follows(one, other))
 }
 
 /// Whether one barrier would come between the two accesses of both faults: there is a place for it in the source that is between them.
@@ -130,6 +135,26 @@ fn relaxed_arrival(fault: &Diag) -> Option<Place> {
 /// Whether not all threads come to a collective.
 fn is_divergent(fault: &Diag) -> bool {
     matches!(fault.rule, Rule::DivergentCollective | Rule::DivergentExit)
+}
+
+/// Whether the value by which threads diverge is what a fault says is read too early.
+fn diverges_by(divergent: &Diag, read: &Diag) -> bool {
+    read.rule == Rule::UnpublishedRemoteRead
+        && is_divergent(divergent)
+        && divergent.notes.iter().any(|(at, _)| at.is_some_and(|at| place(at) == place(read.at)))
+}
+
+/// Whether both faults are of threads that one branch sends different ways: some miss a collective in a loop, and one behind it.
+fn diverge_together(one: &Diag, other: &Diag) -> bool {
+    let branch = |fault: &Diag| {
+        let note = fault.notes.iter().find(|(_, note)| *note == messages::depends_on_condition());
+        note.and_then(|(at, _)| at.map(place))
+    };
+    is_divergent(one)
+        && is_divergent(other)
+        && one.rule != other.rule
+        && branch(one).is_some()
+        && branch(one) == branch(other)
 }
 
 /// Whether the second fault is what comes of the first: an access that nothing orders is not waited for by the end either, and where

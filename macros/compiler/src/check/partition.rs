@@ -25,6 +25,7 @@ use super::cfg::{
 use super::cfg::{Node, NodeId, Select, Source, Variable};
 use super::constant_propagation::{ConstantPropagation, Constants, Number};
 use super::liveness::{self, Live};
+use super::short_loops::ShortLoops;
 use super::uniform::values::Values;
 use crate::model::LocalId;
 use crate::model::expr::BinaryOp;
@@ -48,7 +49,24 @@ struct Known {
 
 /// Splits the graph; `None` if there is nothing to split, or too much.
 pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> Option<Cfg<'f>> {
-    let numbers = ConstantPropagation::of(cfg, values);
+    split_by(cfg, live, values, None)
+}
+
+/// Splits the graph by the iterations of short loops, and by the numbers on which branches depend; `None` if there are none, or too many.
+pub(super) fn split_iterations<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> Option<Cfg<'f>> {
+    let mut loops = ShortLoops::of(cfg, values);
+    loop {
+        let split = split_by(cfg, live, values, Some(loops.clone()));
+        match loops.longest() {
+            Some(longest) if split.is_none() => loops.leave_out(longest),
+            _ => return split,
+        }
+    }
+}
+
+fn split_by<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>, loops: Option<ShortLoops>) -> Option<Cfg<'f>> {
+    let by_iterations = loops.is_some();
+    let numbers = ConstantPropagation::of(cfg, values, loops);
     let mut splitter = Splitter {
         cfg,
         live,
@@ -62,15 +80,12 @@ pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> 
         match splitter.partitions() {
             Ok(partitions) if splitter.is_needed(&partitions) => return Some(splitter.build(&partitions)),
             Ok(_) => return None,
-            Err(TooManyPartitions { of_values: false, .. }) if splitter.branches.leave_out_moving() => {}
-            Err(TooManyPartitions { of_values: false, .. }) if !splitter.branches.is_empty() => {
-                splitter.branches = Followed::default();
+            Err(_) if by_iterations => return None,
+            Err(too_many) => {
+                if !splitter.leave_out(too_many) {
+                    return None;
+                }
             }
-            Err(TooManyPartitions { variables, .. }) => match splitter.numbers.without_residues() {
-                Some(numbers) => splitter.numbers = numbers,
-                None if variables.is_empty() => return None,
-                None => splitter.numbers = splitter.numbers.without(&variables),
-            },
         }
     }
     None
@@ -139,6 +154,23 @@ struct Literals<'f> {
 }
 
 impl<'f> Splitter<'_, 'f> {
+    /// Follows less, after too many partitions; says whether there was something to leave out.
+    fn leave_out(&mut self, TooManyPartitions { variables, of_values }: TooManyPartitions) -> bool {
+        if !of_values && (self.branches.leave_out_implied() || self.branches.leave_out_moving()) {
+            return true;
+        }
+        if !of_values && !self.branches.is_empty() {
+            self.branches = Followed::default();
+            return true;
+        }
+        if let Some(numbers) = self.numbers.without_residues() {
+            self.numbers = numbers;
+            return true;
+        }
+        self.numbers.leave_out(&variables);
+        !variables.is_empty()
+    }
+
     /// The partitions that control reaches.
     fn partitions(&self) -> Result<Vec<Partition>, TooManyPartitions> {
         let most = MOST_PARTITIONS * self.cfg.blocks.len();
@@ -154,8 +186,11 @@ impl<'f> Splitter<'_, 'f> {
             for to in self.successors(block, &after) {
                 let live = after.names.iter().filter(|(local, _)| self.live_names[to.0].contains(local));
                 let names: Names = live.map(|(local, region)| (*local, region.clone())).collect();
-                let numbers = self.numbers.kept(&after.numbers, to, |variable| self.live.contains(to, variable));
-                let holds = self.cfg.blocks[block.0].end.holds_on_edge(to);
+                let end = &self.cfg.blocks[block.0].end;
+                let holds = end.holds_on_edge(to);
+                let tested = end.condition().zip(holds);
+                let numbers =
+                    self.numbers.kept(&after.numbers, to, tested, |variable| self.live.contains(to, variable));
                 let outcomes = self.branches.after(&after.outcomes, block, to, holds);
                 let known = Known { names, numbers, outcomes };
                 let unseen = BlockId(ids.len());
@@ -201,7 +236,7 @@ impl<'f> Splitter<'_, 'f> {
         let decided = || self.branches.decided(&known.outcomes, block);
         match self.cfg.blocks[block.0].end {
             End::Branch { on, then, otherwise } => {
-                let goes_on = || self.numbers.goes_on(&known.numbers, block).then_some(true);
+                let goes_on = || self.numbers.goes_on(&known.numbers, block);
                 let holds = self.numbers.holds(&known.numbers, on).or_else(decided).or_else(goes_on);
                 holds.map(|holds| if holds { then } else { otherwise })
             }
@@ -303,8 +338,8 @@ impl<'f> Splitter<'_, 'f> {
             cuts: self.cfg.cuts.clone(),
             formulas: self.cfg.formulas.clone(),
             computed: self.cfg.computed.clone(),
+            recast: self.cfg.recast.clone(),
             // Only the rings ask for them, and of the graph that was not split.
-            recast: BTreeMap::new(),
             named_lengths: Vec::new(),
             counted: BTreeMap::new(),
             added: BTreeMap::new(),

@@ -206,7 +206,7 @@ fn restarting(
 }
 
 /// Whether a value is computed from one of these variables.
-fn depends_on(cfg: &Cfg<'_>, node: NodeId, variables: &BTreeSet<Variable>) -> bool {
+pub(super) fn depends_on(cfg: &Cfg<'_>, node: NodeId, variables: &BTreeSet<Variable>) -> bool {
     let (mut work, mut seen) = (vec![node], BTreeSet::new());
     while let Some(node) = work.pop() {
         if seen.insert(node) {
@@ -246,7 +246,7 @@ fn counter(cfg: &Cfg<'_>, value: NodeId) -> Option<(u64, u64)> {
 }
 
 /// By block, the variables that are read after its start, or counted on.
-fn live(cfg: &Cfg<'_>) -> Vec<BTreeSet<Variable>> {
+pub(super) fn live(cfg: &Cfg<'_>) -> Vec<BTreeSet<Variable>> {
     liveness::solve(cfg, |block, live| {
         for step in cfg.blocks[block.0].steps.iter().rev() {
             if let Some((variable, ..)) = step.kind.set() {

@@ -251,6 +251,14 @@ pub(crate) struct Param {
     pub(crate) ty: ParamType,
 }
 
+impl Param {
+    /// Whether it is a number of an unsigned type.
+    pub(crate) fn is_unsigned(&self) -> bool {
+        let ParamType::Value(ty) = &self.ty else { return false };
+        matches!(ty.shape, ty::TypeShape::Scalar(name, _) if name.starts_with('u'))
+    }
+}
+
 /// A declared result type.
 #[derive(Debug)]
 pub(crate) struct Return {

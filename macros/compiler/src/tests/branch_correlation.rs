@@ -7,7 +7,7 @@ use super::rules;
 fn broken(body: &str) -> Vec<String> {
     let source = format!(
         "#[cluster_kernel(cluster = 2, block = 64)]
-        fn decides(input: &[u32], output: &mut [u32], split: bool, rounds: u32) {{
+        fn decides(input: &[u32], output: &mut [u32], split: bool, rounds: u32, shift: i32, long: u64) {{
             let cluster = this_cluster();
             let block = this_thread_block();
             let own = shared_array::<u32, 64>();
@@ -35,7 +35,36 @@ fn conditions_that_are_tested_twice() {
     assert_eq!(twice("rounds > 0", "rounds > 0"), [""; 0]);
     assert_eq!(twice("rounds % 2 == 1 && split", "rounds % 2 == 1 && split"), [""; 0]);
     assert_eq!(twice("split", "!split"), ["remote_before_entry"]);
-    assert_eq!(twice("rounds > 0", "rounds > 1"), ["remote_before_entry"]);
+    // One that is implied by the first one is true, too.
+    for (first, second) in [
+        ("rounds > 0", "rounds > 1"),
+        ("rounds > 0", "rounds == 2"),
+        ("0 < rounds", "rounds >= 1"),
+        ("rounds != 3", "rounds < 3"),
+        ("rounds != 3", "rounds == 2 || rounds > 3"),
+        ("rounds > 1 || rounds == 0", "rounds != 1"),
+        ("!(rounds == 0)", "rounds > 4 && rounds < 9"),
+        ("cluster.num_threads() <= rounds", "rounds > cluster.num_threads()"),
+        ("cluster.num_threads() <= rounds", "rounds == cluster.num_threads()"),
+    ] {
+        assert_eq!(twice(first, second), [""; 0], "{first}, {second}");
+    }
+    for (first, second) in [
+        ("rounds > 1", "rounds > 0"),
+        ("rounds != 3", "rounds <= 3"),
+        ("rounds > 1 || rounds == 0", "rounds < 3"),
+        ("rounds < 9 && rounds > 4", "rounds > 4"),
+        ("cluster.num_threads() < rounds", "rounds >= cluster.num_threads()"),
+        ("cluster.num_threads() < rounds", "rounds > block.num_threads()"),
+        ("rounds as u8 > 0", "rounds > 1"),
+        ("shift > 5", "(shift as u32) > 5"),
+        ("(shift as u32) < 5", "shift < 5"),
+        ("(long as u32) > 5", "long > 5"),
+        ("(shift as u32) > 5", "(shift as u32 as i32) > 5"),
+        ("shift > 0", "shift != 0"),
+    ] {
+        assert_eq!(twice(first, second), ["remote_before_entry"], "{first}, {second}");
+    }
     assert_eq!(twice("input[0] > 0", "input[0] > 0"), ["remote_before_entry"]);
     let through = |between: &str| {
         broken(&format!("let mut on = rounds > 3; if on {{ cluster.sync(); }} {between} if on {{ {READ} }}"))
@@ -127,7 +156,8 @@ fn last_iterations() {
         assert!(!looped("0..rounds", condition).is_empty(), "{condition}");
     }
     assert_eq!(looped("0..8", "k + 1 < 8"), [""; 0]);
-    assert!(!looped("0..8", "k + 1 < 7").is_empty());
+    assert_eq!(looped("0..8", "k + 1 < 7"), [""; 0]);
+    assert!(!looped("0..8", "k != 3").is_empty());
     assert!(!looped("(0..rounds).step_by(3)", "k + 1 < rounds").is_empty());
     assert!(!looped("0..=rounds", "k + 1 < rounds").is_empty());
 }

@@ -81,3 +81,56 @@ fn unrolled_loops() {
     assert!(tree("d").is_empty());
     assert_eq!(tree("d / 2"), ["overwrite_while_read"]);
 }
+
+/// The iterations of a loop over literals are told apart where that is needed.
+#[test]
+fn numbered_iterations() {
+    let looped = |range: &str, body: &str| {
+        broken(
+            "let own = cluster.block_rank();",
+            &format!(
+                "for c in {range} {{
+                    cluster.sync();
+                    {body}
+                }}
+                cluster.sync();"
+            ),
+        )
+    };
+    let read = "output[i] += cluster.map_shared_rank(&flat, other)[63];";
+    let written = |index: &str| format!("if i < 32 {{ flat[{index}] += 1; }}");
+    for (range, first) in [("0..2", 0), ("(0..2).rev()", 0), ("2..=3", 2), ("(0..4).step_by(2)", 0)] {
+        let even = format!("if c == {first} {{ {read} }} {}", written(&format!("2 * i + c - {first}")));
+        let is_right = broken("", "").is_empty() && looped(range, &even).is_empty();
+        // Of steps of two, all elements are even.
+        assert!(is_right, "{range}");
+        let odd = format!("if c != {first} {{ {read} }} {}", written(&format!("2 * i + c - {first}")));
+        assert_eq!(looped(range, &odd).is_empty(), range.contains("step_by"), "{range}");
+    }
+    let both = |first: &str| format!("if {first} {{ {read} }} {}", written("2 * i + c"));
+    assert!(looped("0..2", &both("i == 0 && c == 0")).is_empty());
+    assert!(looped("0..2", &both("!(i != 0 || c == 1)")).is_empty());
+    assert_eq!(looped("0..2", &both("i == 0 && c == 1")), ["overwrite_while_read"]);
+    assert_eq!(looped("0..2", &both("i == 0 || c == 0")), ["overwrite_while_read"]);
+    assert_eq!(looped("0..n", &both("i == 0 && c == 0")), ["overwrite_while_read"]);
+}
+
+/// What some threads have computed for `&&` is not kept where the others have not.
+#[test]
+fn second_conditions() {
+    let read = |element: u32| {
+        let body = format!(
+            "let mut c = 0;
+            while c < 2 {{
+                cluster.sync();
+                if i == 0 && c == 0 {{ output[0] += cluster.map_shared_rank(&flat, other)[{element}]; }}
+                if i < 32 {{ flat[2 * i + c] += 1; }}
+                c += 1;
+            }}
+            cluster.sync();"
+        );
+        broken("", &body)
+    };
+    assert!(read(63).is_empty());
+    assert_eq!(read(62), ["overwrite_while_read"]);
+}

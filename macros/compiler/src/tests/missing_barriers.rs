@@ -146,3 +146,49 @@ fn barrier_before_a_condition() {
     let text = helps("", &[peers, "let j = a[0];\nif j > 3 { block.sync(); }"].concat());
     assert!(text.contains("let all threads execute `cluster.sync()` before line 10"), "{text}");
 }
+
+/// What a thread reads too early, and where it leaves a loop by that or returns, is one error.
+#[test]
+fn one_error_for_what_diverges() {
+    let texts = |body: &str| {
+        let source = format!(
+            "#[cluster_kernel(cluster = 2, block = 64)]
+            fn f(x: &[u32], out: &mut [u32], n: u32) {{
+                let cluster = this_cluster();
+                let block = this_thread_block();
+                let warp = tiled_partition::<32>(&block);
+                let flag = shared_array::<u32, 1>();
+                let (i, rank) = (block.thread_rank(), cluster.block_rank());
+                let leader = cluster.map_shared_rank(&flag, 0);
+                {body}
+            }}"
+        );
+        errors(&Attributed::parse(&source).expand()).into_iter().map(|(_, _, text)| text).collect::<Vec<_>>()
+    };
+    let rounds = |between: &str| {
+        format!(
+            "for k in 0..n {{
+                let sum = warp.reduce(x[i], op::Plus);
+                cluster.sync();
+                if rank == 0 && i == 0 {{ flag[0] = sum; }}
+                {between}
+                if leader[0] > k {{ break; }}
+            }}
+            cluster.sync();"
+        )
+    };
+    assert!(texts(&rounds("cluster.sync();")).is_empty());
+    let found = texts(&rounds("block.sync();"));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(
+        found[0].starts_with("a peer's `flag` is read") && found[0].contains("`reduce` must be reached"),
+        "{found:#?}"
+    );
+    let returns = "let mut stride = 8; while stride > 0 { cluster.sync(); if rank >= stride { return; } stride /= 2; } cluster.sync();";
+    let found = texts(returns);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(found[0].contains("[divergent_collective]") && found[0].contains("[divergent_exit]"), "{found:#?}");
+    // Two branches are two faults.
+    let two = "if i > 3 { block.sync(); } if rank > 3 { return; } cluster.sync();";
+    assert_eq!(texts(two).len(), 2, "{:#?}", texts(two));
+}

@@ -4,7 +4,7 @@
 use super::Check;
 use super::access_site::{AccessSite, name_of};
 use crate::check::cfg::AccessId;
-use crate::check::receipts::{Receipts, Unbalanced, receipts};
+use crate::check::receipts::{Receipts, Unbalanced, is_written_by_peers_alone, receipts};
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::Role;
@@ -25,7 +25,11 @@ impl Check<'_, '_> {
     /// ```
     pub(super) fn check_unwritten(&self, diags: &mut Diags) {
         let cfg = self.in_flight.cfg;
-        for (access, shared, block) in self.receipts.get().iter().flat_map(|receipts| &receipts.unwritten) {
+        let receipts = match is_written_by_peers_alone(cfg) {
+            true => Some(self.receipts()),
+            false => self.receipts.get(),
+        };
+        for (access, shared, block) in receipts.into_iter().flat_map(|receipts| &receipts.unwritten) {
             let name = name_of(self.function, cfg, *shared);
             diags.push(messages::unwritten_in_block(cfg.accesses[access.0].at, &name, *block));
         }

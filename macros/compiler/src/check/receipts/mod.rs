@@ -26,6 +26,7 @@ use crate::model::op::Op;
 use crate::model::walk::{walk, walk_block};
 use crate::model::{Function, Role};
 use log::Log;
+pub(super) use unwritten::is_written_by_peers_alone;
 
 /// The largest number of steps that are followed in the runs of all threads: of a cluster of 16,384 threads, each has some fifty.
 const STEPS: usize = 800_000;
@@ -155,7 +156,8 @@ pub(super) fn receipts(function: &Function, cfg: &Cfg<'_>, control: &Control) ->
     else {
         return Receipts::default();
     };
-    if function.role != Role::Kernel || !comes_from_peers || hides_barriers(function, cfg) {
+    let is_asked = comes_from_peers || is_written_by_peers_alone(cfg);
+    if function.role != Role::Kernel || !is_asked || hides_barriers(function, cfg) {
         return Receipts::default();
     }
     let runs = Runs::of(function, cfg, control, threads).in_any_grid();

@@ -151,7 +151,7 @@ pub(super) fn check<'f>(
     }
     // One in which each thread has its part of a loop over what the arguments count.
     let longest = Launch { element: None, ..longest };
-    if works && blocks == 1 && questions.races && are_few(threads) {
+    if works && questions.races && are_few(threads) {
         let all = Check { learners: RefCell::default(), follows_all: true, ..check };
         all.report(longest, false, &mut Seen::default(), diags);
     }
@@ -388,7 +388,8 @@ impl Check<'_, '_> {
         let across = self.is_of_grid || self.questions.writes_peers || !self.questions.ranks.is_empty();
         let copies = self.questions.copies || self.questions.bulk_copies || self.questions.products;
         let meet = across || self.questions.races || copies;
-        let blocks = blocks_to_follow(self.blocks, across);
+        // Where all threads of a block are followed, they are compared with each other alone.
+        let blocks = blocks_to_follow(self.blocks, across && !self.follows_all);
         let extents = self.function.options.block.as_ref().map_or(&[][..], |block| &block.each);
         let row = extents.first().filter(|_| extents.len() > 1).and_then(|row| row.literal);
         let of_each = |among: usize| ranks_to_follow(self.cfg, row, self.threads, among, meet);
