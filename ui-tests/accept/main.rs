@@ -147,11 +147,8 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         mma_in_flight::KERNELS,
         multicast_unarmed::KERNELS,
         memory_of_functions::KERNELS,
-<<<<<<< HEAD
-        ordinary_rust::KERNELS,
-=======
         numbered_iterations::KERNELS,
->>>>>>> verdicts5
+        ordinary_rust::KERNELS,
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,
         rank_out_of_range::KERNELS,
