@@ -76,6 +76,24 @@ fn elements_of_local_arrays(device: &Device) -> Outcome {
     Ok(())
 }
 
+/// Neighbours of which some arms load what the others must not.
+#[cluster_kernel(block = 32)]
+fn chosen(x: &[u32], out: &mut [u32]) {
+    let i = this_thread_block().thread_rank() as usize;
+    for k in 0..8 {
+        out[i * 8 + k] = match k {
+            0..4 => x[i * 4 + k],
+            _ => 7,
+        };
+    }
+}
+
+fn arms_load_for_themselves(device: &Device) -> Outcome {
+    let x: Vec<u32> = (0..128).map(|i| i * i).collect();
+    let want: Vec<u32> = (0..256).map(|i| if i % 8 < 4 { x[i / 8 * 4 + i % 8] } else { 7 }).collect();
+    equal(&read!(device, 256, |out| chosen(&device.upload(&x)?, out).grid(1)), &want)
+}
+
 /// Sums of the parts of a short array before and behind a thread's own, and of a longer array.
 #[cluster_kernel(block = 32)]
 fn around(x: &[f32], out: &mut [[f32; 4]], most: usize) {
@@ -133,8 +151,9 @@ pub(super) fn modules() -> Vec<Module> {
             loads_before_stores,
             as_many_as_a_constant_says,
             elements_of_local_arrays,
+            arms_load_for_themselves,
             parts_of_short_arrays
         ],
-        kernels: kernel_list![scaled, gathered, around, moved::<1>, moved::<3>, moved::<8>, moved::<40>],
+        kernels: kernel_list![scaled, gathered, chosen, around, moved::<1>, moved::<3>, moved::<8>, moved::<40>],
     }]
 }

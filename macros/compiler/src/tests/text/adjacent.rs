@@ -98,6 +98,8 @@ fn loads_ahead() {
     for body in [
         "for k in 1..8 { m[at + k] = w[at + k]; }",
         "for k in 0..8 { if k < j as usize { m[at + k] = w[at + k]; } }",
+        "for k in 0..8 { m[at + k] = match k { 0..4 => w[at + k], _ => 0.0 }; }",
+        "for k in 0..8 { m[at + k] = if n > 8 && w[at + k] > 0.0 { 1.0 } else { 0.0 }; }",
         "for k in 0..8 { if m[at + k] < 0.0 { break; } m[at + k] = w[at + k]; }",
         "let mut from = at; for k in 0..8 { m[at + k] = w[from + k]; from += 8; }",
         "let mut w = w; for k in 0..8 { m[at + k] = w[k]; w = &x[..]; }",

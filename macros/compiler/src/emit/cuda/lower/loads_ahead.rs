@@ -132,6 +132,9 @@ impl Lower<'_> {
                 ExprKind::CallClosure { .. }
                 | ExprKind::Closure { .. }
                 | ExprKind::Cuda(_)
+                | ExprKind::Assert(..)
+                | ExprKind::Panic(_)
+                | ExprKind::Print(_)
                 | ExprKind::Break { .. }
                 | ExprKind::Continue { .. }
                 | ExprKind::Return { .. }

@@ -87,21 +87,41 @@ impl Lower<'_> {
     }
 }
 
-/// The accesses that need not happen in each iteration, so that the range may go beyond their array.
+/// The accesses that need not happen in each iteration, so that the range may go beyond their memory.
 pub(super) fn conditional(body: &Block) -> BTreeSet<SiteId> {
     let mut sites = BTreeSet::new();
-    let mut add = |inner: &Expr| {
+    walk_block(body, &mut |expr| match &expr.kind {
+        ExprKind::If { condition, .. } => {
+            let first = match condition.parts().first() {
+                Some(Condition::Value(value)) => Some(value),
+                Some(Condition::Let { scrutinee, .. }) => Some(scrutinee),
+                // The parser flattens nested conditions.
+                Some(Condition::All(_)) | None => None,
+            };
+            sites.extend(beside(expr, first));
+        }
+        ExprKind::Match { scrutinee, .. } => sites.extend(beside(expr, Some(scrutinee))),
+        ExprKind::Binary { op, left, .. } if op.short_circuits() => sites.extend(beside(expr, Some(left))),
+        _ => {}
+    });
+    sites
+}
+
+/// The accesses of an expression beside those of its first part.
+fn beside(expr: &Expr, first: Option<&Expr>) -> BTreeSet<SiteId> {
+    let mut all = sites(expr);
+    first.into_iter().flat_map(sites).for_each(|site| {
+        all.remove(&site);
+    });
+    all
+}
+
+fn sites(expr: &Expr) -> BTreeSet<SiteId> {
+    let mut sites = BTreeSet::new();
+    walk(expr, &mut |inner| {
         if let ExprKind::Index { site, .. } = inner.kind {
             sites.insert(site);
         }
-    };
-    walk_block(body, &mut |expr| match &expr.kind {
-        ExprKind::If { then, otherwise, .. } => {
-            walk_block(then, &mut add);
-            otherwise.iter().for_each(|otherwise| walk(otherwise, &mut add));
-        }
-        ExprKind::Binary { op, right, .. } if op.short_circuits() => walk(right, &mut add),
-        _ => {}
     });
     sites
 }
