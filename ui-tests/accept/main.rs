@@ -229,7 +229,7 @@ fn every_accepted_kernel_compiles_for_the_architectures_that_it_runs_on() {
                     reason:
                         LaunchError::Capability { .. }
                         | LaunchError::NoSuffix { .. }
-                        | LaunchError::NarrowMatrices { .. }
+                        | LaunchError::NarrowFloats { .. }
                         | LaunchError::NoClusters { .. },
                     ..
                 }) => {

@@ -74,8 +74,8 @@ pub(super) fn instructions(program: &Program, found: (i32, i32)) -> Result<(), L
         let location = Location { file: (*file).into(), line: need.line, column: need.column };
         return Err(LaunchError::Capability { what: need.what, needed: need.capability.name(), location, found });
     }
-    if program.has_narrow_matrices() && found < (8, 9) {
-        return Err(LaunchError::NarrowMatrices { found });
+    if program.has_narrow_floats() && found < (8, 9) {
+        return Err(LaunchError::NarrowFloats { found });
     }
     clusters(program.options().cluster.map_or(1, |cluster| volume(cluster.into())), found)
 }
@@ -220,6 +220,12 @@ mod tests {
             out[grid.thread_rank()] = cluster.block_rank() + cluster.num_blocks();
         }
 
+        #[cluster_kernel(block = 32)]
+        pub(super) fn narrows(out: &mut [f32]) {
+            let i = this_grid().thread_rank();
+            out[i] = e4m3::from_f32(out[i]).to_f32();
+        }
+
         #[device]
         fn meet(cluster: &Cluster) {
             cluster.sync();
@@ -281,6 +287,13 @@ mod tests {
         leaves.check_architecture("sm_90a").unwrap();
         let error = leaves.check_architecture("sm_90").unwrap_err().to_string();
         assert!(error.contains(file!()) && error.ends_with("has `sm_90a`, not `sm_90`; name that"), "{error}");
+        let narrows = Program::of::<kernels::narrows>().unwrap();
+        narrows.check_architecture("sm_89").unwrap();
+        let error = narrows.check_architecture("sm_80").unwrap_err().to_string();
+        assert!(
+            error.contains("`e4m3` and `e5m2` need compute capability 8.9 or later, and this GPU has 8.0"),
+            "{error}"
+        );
         let plain = Program::of::<kernels::plain>().unwrap();
         plain.check_architecture("sm_90").unwrap();
         let error = fitting(&plain, &sizes(4, 2, 32), &gpu((8, 9))).unwrap_err().to_string();

@@ -51,13 +51,13 @@ pub struct Program {
     names_grid: bool,
     needs_alignment: bool,
     has_wide_integers: bool,
+    has_narrow_floats: bool,
     parameters: Vec<String>,
     sends_to_peers: bool,
     sites: SiteMap,
     barriers: Vec<BarrierFence>,
     fences: Arc<FencesByPlace>,
     needs: Vec<(&'static str, Need)>,
-    has_narrow_matrices: bool,
 }
 
 impl Program {
@@ -106,9 +106,9 @@ impl Program {
         &self.needs
     }
 
-    /// Whether the kernel has a matrix for the tensor cores of 8-bit floats.
-    pub(crate) fn has_narrow_matrices(&self) -> bool {
-        self.has_narrow_matrices
+    /// Whether the text has floats of 8 bits, which older GPUs neither convert nor multiply.
+    pub(crate) fn has_narrow_floats(&self) -> bool {
+        self.has_narrow_floats
     }
 
     /// Returns the options that the kernel's attribute fixes.
@@ -168,6 +168,7 @@ impl Program {
             });
         }
         let headers = cuda::needed(wanted.into_iter(), &text.out);
+        let has_narrow_floats = headers.contains("fp8.cuh");
         let entry = names.functions.last().expect("the kernel is the last function");
         let mut parameters = parameters::names(entry, &text.out);
         let mut head = String::new();
@@ -222,6 +223,7 @@ impl Program {
             placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
             prints: headers.contains("print.cuh"),
             has_grid_barrier,
+            has_narrow_floats,
             waits_for_previous,
             parameters,
             names_grid: text.out.contains("this_grid("),
@@ -232,7 +234,6 @@ impl Program {
             barriers: fences::arrivals(&order.functions, &chosen),
             fences: Arc::new(fences::by_place(&order.functions, &chosen)),
             needs: templates.flat_map(|of| of.needs.iter().map(|need| (of.file, *need))).collect(),
-            has_narrow_matrices: names.types.has_narrow_matrices,
         })
     }
 }

@@ -21,8 +21,6 @@ pub(super) struct Types {
     pub(super) headers: BTreeSet<&'static str>,
     /// The instructions of a warpgroup's products.
     instructions: BTreeSet<String>,
-    /// Whether there is a matrix for the tensor cores of 8-bit floats.
-    pub(super) has_narrow_matrices: bool,
 }
 
 impl Types {
@@ -35,7 +33,6 @@ impl Types {
                 if *name == "in_flight" {
                     self.instructions.extend(warpgroup::instruction(arguments));
                 }
-                self.has_narrow_matrices |= name.starts_with("matrix_") && arguments.iter().any(is_narrow_float);
                 for argument in arguments {
                     match argument {
                         TypeArgument::Type(ty) => self.collect(ty),
@@ -148,13 +145,5 @@ fn raw_integer(strong: &str) -> &'static str {
         "u16" => "unsigned short",
         "u32" => "unsigned",
         _ => "unsigned long long",
-    }
-}
-
-/// Whether an argument of a template is a float of 8 bits.
-fn is_narrow_float(argument: &TypeArgument) -> bool {
-    match argument {
-        TypeArgument::Type(ty) => ["e4m3", "e5m2"].contains(&ty.to_string().as_str()),
-        TypeArgument::Value(_) => false,
     }
 }

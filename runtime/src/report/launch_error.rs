@@ -55,11 +55,11 @@ pub enum LaunchError {
         /// The architecture.
         architecture: String,
     },
-    /// The kernel multiplies 8-bit floats, and the device's tensor cores do not.
+    /// The kernel has floats of 8 bits, which the device does not convert.
     #[error(
-        "matrices of `e4m3` and `e5m2` need compute capability 8.9 or later, and this GPU has {}.{}; convert them to `bf16`", .found.0, .found.1
+        "`e4m3` and `e5m2` need compute capability 8.9 or later, and this GPU has {}.{}; use `f16` or `bf16`", .found.0, .found.1
     )]
-    NarrowMatrices {
+    NarrowFloats {
         /// The device's compute capability.
         found: (i32, i32),
     },

@@ -27,7 +27,7 @@ fn kernels_compile_for_the_architectures_that_they_run_on() {
                     reason:
                         LaunchError::Capability { .. }
                         | LaunchError::NoSuffix { .. }
-                        | LaunchError::NarrowMatrices { .. }
+                        | LaunchError::NarrowFloats { .. }
                         | LaunchError::NoClusters { .. },
                     ..
                 }) => {

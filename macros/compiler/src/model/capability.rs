@@ -1,5 +1,5 @@
-//! The operations that need more of a GPU than compute capability 8.0 has. The types of matrices, some of which need 8.9, only rustc knows: the
-//! runtime looks at them.
+//! The operations that need more of a GPU than compute capability 8.0 has. Where a type is a float of 8 bits, which
+//! needs 8.9, only rustc knows: the runtime looks at the text.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

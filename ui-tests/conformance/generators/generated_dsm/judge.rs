@@ -117,6 +117,9 @@ impl Verdict {
             return;
         }
         self.read.insert(site);
+        if event.reads_unwritten(&trace.events) {
+            self.may.entry((site, site)).or_default().insert(Rule::UninitSharedRead);
+        }
         let writes =
             |other: &&Event| other.access.kind.writes() && other.access.place.array == event.access.place.array;
         if trace.events[..at].iter().any(|other| writes(&other)) {

@@ -89,6 +89,18 @@ impl Event {
         matches!(self.access.kind, Kind::Write | Kind::Update) && (0..BLOCKS).any(pairs)
     }
 
+    /// Returns whether it reads an element, of its own block or of another, that none of these events writes in that block.
+    pub(super) fn reads_unwritten(&self, events: &[Event]) -> bool {
+        let written = |owner: usize| {
+            let writes = events
+                .iter()
+                .filter(|event| event.access.kind.writes() && event.access.place.array == self.access.place.array);
+            writes.flat_map(|event| event.touched[owner]).fold(0, |bits, touched| bits | touched)
+        };
+        let reads = |owner: usize| self.touched[owner].iter().any(|touched| touched & !written(owner) != 0);
+        self.access.kind.reads() && (0..BLOCKS).any(reads)
+    }
+
     /// Returns whether no arrival orders it.
     pub(super) fn is_open(&self) -> bool {
         (0..ALL).any(|thread| self.ordered[thread].is_none() && self.reaches(thread))

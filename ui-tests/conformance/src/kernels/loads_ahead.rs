@@ -118,7 +118,8 @@ fn around(x: &[f32], out: &mut [[f32; 4]], most: usize) {
     for k in 0..i {
         before_in_long += long[k];
     }
-    for k in 0..most {
+    let own_most = if i == 0 { most } else { most.min(8) };
+    for k in 0..own_most {
         first += /* around */ short[k];
     }
     let taken = short.iter().take(most).sum::<f32>();

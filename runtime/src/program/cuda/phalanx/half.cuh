@@ -35,9 +35,16 @@ namespace detail {
 struct binary16 {
     enum : unsigned { infinity = 0x7c00, least_normal = 0x0400 };
 
-    // The compiler's own functions are `cvt.f32.f16` and `cvt.rn.f16.f32`, between which it joins loads, as it does not around PTX.
-    __device__ __forceinline__ static constexpr float widen(unsigned short a) { return __nvvm_h2f(a); }
-    __device__ __forceinline__ static unsigned short narrow(float a) { return __nvvm_f2h_rn(a); }
+    __device__ __forceinline__ static constexpr float widen(unsigned short a) {
+        float wide;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(a));
+        return wide;
+    }
+    __device__ __forceinline__ static unsigned short narrow(float a) {
+        unsigned short bits;
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(a));
+        return bits;
+    }
     __device__ __forceinline__ static unsigned short narrow(double a) {
         unsigned short bits;
         asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(a));
