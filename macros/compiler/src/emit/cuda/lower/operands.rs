@@ -1,7 +1,5 @@
 //! Lowers operands in the order of their evaluation: Rust's is from left to right, and C++ leaves it open.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::Lower;
 use crate::emit::cuda::ast::CuExpr;
 use crate::model::barrier::BarrierForm;
