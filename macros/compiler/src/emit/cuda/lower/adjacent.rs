@@ -39,9 +39,9 @@ pub(super) enum Neighbours {
     Length(LocalId),
 }
 
-/// What gives the number of iterations of a loop.
-enum Rounds {
-    Literal,
+/// The number of iterations of a loop, by what gives it.
+pub(super) enum Rounds {
+    Literal(u64),
     Named(TokenStream),
     Length(LocalId),
     /// Nothing that is known.
@@ -49,12 +49,13 @@ enum Rounds {
 }
 
 impl Rounds {
-    fn of(function: &Function, range: &Range) -> Option<Rounds> {
+    /// Returns the number, unless the loop has too many iterations, or skips some.
+    pub(super) fn of(function: &Function, range: &Range) -> Option<Rounds> {
         if !range.adaptors.is_empty() {
             return None;
         }
         if let Some(literal) = range.count() {
-            return ROUNDS.contains(&literal).then_some(Rounds::Literal);
+            return ROUNDS.contains(&literal).then_some(Rounds::Literal(literal));
         }
         let named = count(function, range).map(Rounds::Named);
         Some(named.or_else(|| array_of(&range.end).map(Rounds::Length)).unwrap_or(Rounds::Other))
@@ -95,7 +96,8 @@ impl Values<'_, '_, '_> {
             {
                 continue;
             }
-            if !matches!(rounds, Rounds::Other) && self.steps_by_one(index, *variable) {
+            let steps = || steps_by_one(index, *variable, &|local| self.named(local), &|part| self.is_evaluable(part));
+            if !matches!(rounds, Rounds::Other) && steps() {
                 found.push(site);
             } else if index.integer().is_some() && self.is_chunk(memory) {
                 of_chunks.push(site);
@@ -104,7 +106,7 @@ impl Values<'_, '_, '_> {
         let neighbours = match rounds {
             Rounds::Named(number) if !found.is_empty() => Neighbours::Number(self.lower.number(number)),
             Rounds::Length(array) => Neighbours::Length(array),
-            Rounds::Literal | Rounds::Named(_) | Rounds::Other => Neighbours::Few,
+            Rounds::Literal(_) | Rounds::Named(_) | Rounds::Other => Neighbours::Few,
         };
         let found = found.into_iter().map(|site| (site, neighbours));
         found.chain(of_chunks.into_iter().map(|site| (site, Neighbours::Few))).collect()
@@ -118,20 +120,30 @@ impl Values<'_, '_, '_> {
         };
         self.init(local).is_some_and(is_chunk)
     }
+}
 
-    /// Whether an index is a variable, and what the loop does not change, also under a name.
-    fn steps_by_one(&mut self, index: &Expr, variable: LocalId) -> bool {
-        match &index.kind {
-            ExprKind::Local(local) if *local == variable => true,
-            ExprKind::Local(local) => self.named(*local).is_some_and(|named| self.steps_by_one(named, variable)),
-            ExprKind::Cast(inner, _) => self.steps_by_one(inner, variable),
-            ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => {
-                let is_left = self.steps_by_one(left, variable) && self.fixed(right).is_some();
-                is_left || self.steps_by_one(right, variable) && self.fixed(left).is_some()
-            }
-            _ => false,
+/// Whether an index is a variable, and what the loop does not change, also under a name.
+pub(super) fn steps_by_one<'e>(
+    index: &Expr,
+    variable: LocalId,
+    named: &impl Fn(LocalId) -> Option<&'e Expr>,
+    is_fixed: &impl Fn(&Expr) -> bool,
+) -> bool {
+    let steps = |index: &Expr| steps_by_one(index, variable, named, is_fixed);
+    match &index.kind {
+        ExprKind::Local(local) => *local == variable || named(*local).is_some_and(steps),
+        ExprKind::Cast(inner, _) => steps(inner),
+        ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => {
+            steps(left) && is_fixed(right) || steps(right) && is_fixed(left)
         }
+        _ => false,
     }
+}
+
+/// Whether a call of a function passes nothing by which it could change what others see.
+pub(super) fn passes_values(callee: &Callee, arguments: &[Expr]) -> bool {
+    let is_value = |argument: &Expr| argument.result_kind == Kind::Value;
+    !matches!(callee, Callee::Method(..)) && arguments.iter().all(is_value)
 }
 
 /// Returns the local array whose length a number is at most.
@@ -157,10 +169,7 @@ fn stores(body: &Block) -> (BTreeSet<SiteId>, bool) {
             }
         }
         ExprKind::Op { op, .. } => is_changed |= op.facts().effect == Effect::Changes,
-        ExprKind::Call { callee, arguments, .. } => {
-            let is_value = |argument: &Expr| argument.result_kind == Kind::Value;
-            is_changed |= matches!(callee, Callee::Method(..)) || !arguments.iter().all(is_value);
-        }
+        ExprKind::Call { callee, arguments, .. } => is_changed |= !passes_values(callee, arguments),
         ExprKind::CallClosure { .. } | ExprKind::Cuda(_) => is_changed = true,
         _ => {}
     });

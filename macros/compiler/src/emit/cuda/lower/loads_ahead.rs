@@ -5,25 +5,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::TokenStream;
-
 use super::Lower;
 use super::access::may_fail;
-use super::adjacent::Neighbours;
-use super::numbers::count;
+use super::adjacent::{Neighbours, Rounds, passes_values, steps_by_one};
 use super::short_arrays::conditional;
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::signature::template;
 use crate::model::effect::effect;
-use crate::model::expr::{BinaryOp, Block, Callee, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::kind::{Kind, Memory};
 use crate::model::place::local_of;
 use crate::model::walk::{Node, block_nodes, walk, walk_block};
 use crate::model::{LocalId, SiteId};
 
-/// The most iterations of such a loop, and the most arrays that are loaded before one.
-const MOST_ROUNDS: u64 = 32;
+/// The most arrays that are loaded before a loop.
 const MOST_ARRAYS: usize = 4;
 
 /// A load of `memory[index]`.
@@ -77,12 +73,10 @@ impl Lower<'_> {
     /// Returns the number of iterations, as the text of a template's argument.
     fn rounds_of(&mut self, whole: &Expr) -> Option<Fragment> {
         let ExprKind::For { range, .. } = &whole.kind else { return None };
-        match range.count() {
-            Some(literal) => (2..=MOST_ROUNDS).contains(&literal).then(|| Fragment::Text(literal.to_string())),
-            None => {
-                let named: TokenStream = count(self.function, range)?;
-                Some(Fragment::Digits(self.number(named)))
-            }
+        match Rounds::of(self.function, range)? {
+            Rounds::Literal(number) => Some(Fragment::Text(number.to_string())),
+            Rounds::Named(number) => Some(Fragment::Digits(self.number(number))),
+            Rounds::Length(_) | Rounds::Other => None,
         }
     }
 
@@ -109,7 +103,9 @@ impl Lower<'_> {
                 && !of.changed.contains(&memory)
                 && !conditional.contains(site)
                 && self.unchecked.contains(site)
-                && self.steps_by_one(index, &of)
+                && steps_by_one(index, *variable, &|local| of.lets.get(&local).map(|(_, init)| *init), &|part| {
+                    self.is_same(part, &of)
+                })
             {
                 found.push(Load { site: *site, memory, index, lets: of.lets_of(index) });
             }
@@ -125,10 +121,7 @@ impl Lower<'_> {
         walk_block(body, &mut |expr| {
             goes_through &= match &expr.kind {
                 ExprKind::Op { op, .. } => op.facts().effect != Effect::Changes,
-                ExprKind::Call { callee, arguments, .. } => {
-                    let is_value = |argument: &Expr| argument.result_kind == Kind::Value;
-                    !matches!(callee, Callee::Method(..)) && arguments.iter().all(is_value)
-                }
+                ExprKind::Call { callee, arguments, .. } => passes_values(callee, arguments),
                 ExprKind::CallClosure { .. }
                 | ExprKind::Closure { .. }
                 | ExprKind::Cuda(_)
@@ -145,20 +138,6 @@ impl Lower<'_> {
             };
         });
         goes_through
-    }
-
-    /// Whether an index is a variable, and what the loop does not change, also under a name.
-    fn steps_by_one(&self, index: &Expr, of: &Index<'_>) -> bool {
-        match &index.kind {
-            ExprKind::Local(local) if *local == of.variable => true,
-            ExprKind::Local(local) => of.lets.get(local).is_some_and(|(_, init)| self.steps_by_one(init, of)),
-            ExprKind::Cast(inner, _) => self.steps_by_one(inner, of),
-            ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => {
-                let is_one = |steps, fixed| self.steps_by_one(steps, of) && self.is_same(fixed, of);
-                is_one(left, right) || is_one(right, left)
-            }
-            _ => false,
-        }
     }
 
     /// Whether a part of an index is arithmetic that is the same in all iterations.
