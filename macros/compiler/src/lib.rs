@@ -16,6 +16,7 @@ mod nearest;
 mod parse;
 pub mod rings;
 mod rules;
+mod same_item;
 mod session;
 mod source;
 mod span;

@@ -1,12 +1,13 @@
 //! The generated impls: the type's description for the text, its promise with the check of it, its constants as data.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericParam, parse_quote};
 
 use super::{Content, Field, UserType};
 use crate::member::member;
+use crate::same_item::same_item;
 
 pub(super) fn impls(user: &UserType<'_>) -> TokenStream {
     match &user.content {
@@ -104,22 +105,13 @@ fn comparison(input: &DeriveInput, fields: &[Field<'_>], compared: &Ident) -> To
     }));
     let ident = &input.ident;
     let (declared, used, clause) = generics.split_for_impl();
-    let name = Ident::new("this_name", compared.span());
+    let span = compared.span();
+    let same = same_item(compared, span, &format_ident!("items"), &Ident::new("PartialEq", span));
     quote! {
         #[automatically_derived]
         impl #declared ::phalanx::DeviceEq for #ident #used #clause {}
 
-        const _: () = {
-            #[allow(unused_imports, reason = "it is only looked up")]
-            use #compared as #name;
-            {
-                mod ours { pub(super) use ::phalanx::__private::names::items::PartialEq as #name; }
-                #[allow(unused_imports, reason = "it is only looked up")]
-                use ours::*;
-                #[allow(unused_imports, reason = "it is only looked up")]
-                use #name as _;
-            }
-        };
+        const _: () = #same;
     }
 }
 

@@ -7,6 +7,7 @@ use quote::{format_ident, quote, quote_spanned};
 
 use crate::model::Function;
 use crate::model::name::{Claim, Meaning, Space};
+use crate::same_item::{same_item, same_items, unnamed};
 use crate::span::SpanRange;
 
 /// The modules of the names, in `runtime/src/kernel/spelling.rs`: some orders and scopes have the names of types.
@@ -42,23 +43,6 @@ fn alone<'c>(claim: &'c Claim, of: &str) -> Option<(Space, &'c Ident)> {
     }
 }
 
-/// Imports an item without a name, so that rustc looks it up and counts the user's import of it as used.
-fn unnamed(name: &Ident) -> TokenStream {
-    quote_spanned!(name.span()=> #[allow(unused_imports, reason = "it is only looked up")] use #name as _;)
-}
-
-/// Has rustc look up the names among the user's, by the imports `theirs`, and among those of phalanx, by the glob `ours`.
-fn same_items(theirs: &TokenStream, ours: &TokenStream, names: &[&Ident]) -> TokenStream {
-    let looked_up = names.iter().map(|name| unnamed(name));
-    quote! {{
-        #theirs
-        {
-            #ours
-            #(#looked_up)*
-        }
-    }}
-}
-
 fn other(claim: &Claim) -> Option<TokenStream> {
     let (path, lo) = (&claim.path, SpanRange::of(&claim.path).lo);
     let is = |function: &str, scalar: &str| {
@@ -67,18 +51,7 @@ fn other(claim: &Claim) -> Option<TokenStream> {
     };
     Some(match &claim.meaning {
         Meaning::Item { in_path: false, .. } => return None,
-        Meaning::Item { name, space, in_path: true } => {
-            // Another item of this name may be in scope, which the path avoids: both sides get a new name.
-            let (module, this_name) = (format_ident!("{}", module(*space)), Ident::new("this_name", name.span()));
-            let import =
-                quote_spanned!(lo=> #[allow(unused_imports, reason = "it is only looked up")] use #path as #this_name;);
-            let ours = quote! {
-                mod ours { pub(super) use ::phalanx::__private::names::#module::#name as this_name; }
-                #[allow(unused_imports, reason = "it is only looked up")]
-                use ours::*;
-            };
-            same_items(&import, &ours, &[&this_name])
-        }
+        Meaning::Item { name, space, in_path: true } => same_item(path, lo, &format_ident!("{}", module(*space)), name),
         Meaning::Cast(scalar) => is("holds", scalar),
         Meaning::Element(scalar) => is("is", scalar),
     })
