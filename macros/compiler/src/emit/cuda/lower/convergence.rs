@@ -9,6 +9,7 @@
 
 use super::Lower;
 use super::access::Access;
+use super::computed::maps_array;
 use super::nest::is_collective;
 use crate::emit::cuda::ast::CuExpr;
 use crate::model::Function;
@@ -27,7 +28,8 @@ pub(super) fn last_meeting(function: &Function) -> Option<SpanRange> {
         }
         match &expr.kind {
             ExprKind::Op { op, .. } => may_wait |= matches!(op, Op::Barrier(..) | Op::MmaAsync { .. }),
-            ExprKind::Call { .. } | ExprKind::Cuda(_) => may_wait = true,
+            ExprKind::Call { callee, .. } => may_wait |= !maps_array(callee),
+            ExprKind::Cuda(_) => may_wait = true,
             ExprKind::For { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } => {
                 let (mut meets, mut spins) = (false, false);
                 walk(expr, &mut |inner| {

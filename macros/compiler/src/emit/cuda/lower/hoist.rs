@@ -145,7 +145,11 @@ impl Lower<'_> {
         let first = |access: &Access<'_>| {
             let callee = match access.form {
                 AccessForm::LoadVec(lanes) => template("covers_vectors", vec![Fragment::Digits(lanes)]),
-                AccessForm::Element | AccessForm::Row | AccessForm::StoreVec(_) | AccessForm::Range(_) => {
+                AccessForm::Element
+                | AccessForm::Row
+                | AccessForm::StoreVec(_)
+                | AccessForm::Range(_)
+                | AccessForm::From => {
                     vec!["covers".into()]
                 }
             };

@@ -17,6 +17,7 @@ mod counted;
 mod counter;
 mod deferred;
 mod eager;
+mod few_iterations;
 mod floats;
 mod geometric;
 mod guarded;

@@ -203,7 +203,8 @@ impl<'e> Nest<'e> {
                 Form::Twice
             }
             ExprKind::Op {
-                op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row | Part::Range, .. }, ..
+                op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row | Part::Range | Part::From, .. },
+                ..
             } => {
                 self.accesses.push((self.statement, expr));
                 Form::Twice
