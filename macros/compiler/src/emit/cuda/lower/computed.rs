@@ -197,7 +197,7 @@ fn array_of(expr: &Expr) -> Option<LocalId> {
 }
 
 /// Whether a call is what the parser makes of `array.map(f)`.
-pub(super) fn maps_array(callee: &Callee) -> bool {
+fn maps_array(callee: &Callee) -> bool {
     let Callee::Function(function) = callee else { return false };
     function.path.to_string() == quote!(::phalanx::__private::mapped).to_string()
 }

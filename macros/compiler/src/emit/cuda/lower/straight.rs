@@ -83,8 +83,11 @@ impl Lower<'_> {
     pub(super) fn front(&mut self, runs: &[Run], statement: usize, span: SpanRange) {
         let Some(run) = runs.iter().find(|run| run.start == statement) else { return };
         self.out.push(CuStmt::Line(span.line()));
-        let name = if run.is_of_warp { "require_of_warp" } else { "require" };
-        let require = |test: &CuExpr| CuStmt::Expr(CuExpr::call(name, vec![test.clone()]));
+        let ending = if run.is_of_warp { self.meetings.name_of_warp("_of_warp") } else { Vec::new() };
+        let name = [vec!["require".into()], ending].concat();
+        let require = |test: &CuExpr| {
+            CuStmt::Expr(CuExpr::Call { callee: name.clone(), arguments: vec![test.clone()], site: None })
+        };
         let test = require(&run.tested.test);
         self.out.push(match run.tested.all_within() {
             Some(all_within) => CuStmt::If { condition: all_within.not(), then: vec![test], otherwise: Vec::new() },
