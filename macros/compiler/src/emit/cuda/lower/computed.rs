@@ -174,7 +174,7 @@ impl Scan<'_, '_, '_> {
 }
 
 /// Adds the local arrays whose length a number is at most.
-fn lengths(number: &Expr, arrays: &mut BTreeSet<LocalId>) {
+pub(super) fn lengths(number: &Expr, arrays: &mut BTreeSet<LocalId>) {
     match &number.kind {
         ExprKind::Op { op: Op::Length, operands, .. } => arrays.extend(operands.first().and_then(array_of)),
         ExprKind::Method { method, operands, .. } if method.name == "min" => {
@@ -198,6 +198,14 @@ fn array_of(expr: &Expr) -> Option<LocalId> {
 
 /// Whether a call is what the parser makes of `array.map(f)`.
 fn maps_array(callee: &Callee) -> bool {
-    let Callee::Function(function) = callee else { return false };
-    function.path.to_string() == quote!(::phalanx::__private::mapped).to_string()
+    is_path(callee, &quote!(::phalanx::__private::mapped))
+}
+
+/// Whether a call is that, or what the parser makes of `std::array::from_fn(f)`.
+pub(super) fn makes_array(callee: &Callee) -> bool {
+    maps_array(callee) || is_path(callee, &quote!(::phalanx::__private::array_of))
+}
+
+fn is_path(callee: &Callee, path: &TokenStream) -> bool {
+    matches!(callee, Callee::Function(function) if function.path.to_string() == path.to_string())
 }

@@ -9,6 +9,7 @@
 
 use super::Lower;
 use super::access::Access;
+use super::computed::makes_array;
 use super::nest::is_collective;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::model::expr::{Expr, ExprKind};
@@ -35,6 +36,8 @@ impl Meetings {
             }
             match &expr.kind {
                 ExprKind::Op { op, .. } => may_wait |= matches!(op, Op::Barrier(..) | Op::MmaAsync { .. }),
+                // What their closures do stands here.
+                ExprKind::Call { callee, .. } if makes_array(callee) => {}
                 ExprKind::Call { slot, .. } => callees.push(*slot),
                 ExprKind::Cuda(_) => may_wait = true,
                 ExprKind::For { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } => {

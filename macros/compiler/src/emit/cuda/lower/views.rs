@@ -5,6 +5,8 @@
 use std::collections::BTreeSet;
 
 use super::adjacent::passes_values;
+use super::computed::lengths;
+use super::constant_loops::is_constant;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
@@ -43,14 +45,20 @@ pub(super) fn views(function: &Function) -> BTreeSet<LocalId> {
     views
 }
 
-/// Returns the variables of which an element is found by a computed index, or is lent.
+/// Returns the variables of which an element is found by an index that is not known before the launch. That of a loop with a constant
+/// number of iterations is, once the loop is unrolled.
 fn indexed(function: &Function) -> BTreeSet<LocalId> {
-    let mut indexed = BTreeSet::new();
+    let (mut known, mut indexed) = (BTreeSet::new(), BTreeSet::new());
     walk_block(&function.body, &mut |expr| match &expr.kind {
-        ExprKind::Index { index, .. } if index.integer().is_none() => indexed.extend(local_of(expr)),
-        ExprKind::Borrow { target, .. } if matches!(target.kind, ExprKind::Deref(_)) => {
-            indexed.extend(local_of(target))
+        ExprKind::For { local: Some(variable), range, .. } => {
+            let mut arrays = BTreeSet::new();
+            lengths(&range.end, &mut arrays);
+            let ends = |bound: &Expr| is_constant(bound, &known);
+            if ends(&range.start) && (ends(&range.end) || !arrays.is_empty()) {
+                known.insert(*variable);
+            }
         }
+        ExprKind::Index { index, .. } if !is_constant(index, &known) => indexed.extend(local_of(expr)),
         _ => {}
     });
     indexed
@@ -73,14 +81,14 @@ fn may_refer(function: &Function, element: &Expr, scope: &[Stmt], tail: Option<&
             is_same
         }
         Some(Memory::RemoteArray | Memory::RemoteSlice) => false,
-        None => is_constant(base),
+        None => is_of_constant(base),
     }
 }
 
-fn is_constant(array: &Expr) -> bool {
+fn is_of_constant(array: &Expr) -> bool {
     match &array.kind {
         ExprKind::Constant(_) => true,
-        ExprKind::Index { base, .. } => is_constant(base),
+        ExprKind::Index { base, .. } => is_of_constant(base),
         _ => false,
     }
 }
