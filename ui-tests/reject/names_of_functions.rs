@@ -79,9 +79,14 @@ fn in_paths(a: &mut u32, b: &mut u32) {
 }
 
 mod std {
+    pub use crate::own::cmp;
     pub mod mem {
-        pub fn swap() {}
+        pub use crate::own::swap;
         pub fn replace() {}
+        pub fn take() {}
+    }
+    pub mod array {
+        pub fn from_fn() {}
     }
 }
 
@@ -89,7 +94,28 @@ mod std {
 fn exchanged(a: u32, b: u32) -> u32 {
     let (mut a, mut b) = (a, b);
     std::mem::swap(&mut a, &mut b);
+    let c: [u32; 2] = std::array::from_fn(|i| i as u32);
+    let d = std::mem::take(&mut b);
     std::mem::replace(&mut a, b)
+}
+
+mod own {
+    pub mod cmp {
+        pub fn max(a: u32, b: u32) -> u32 {
+            a.max(b) + 1
+        }
+    }
+    pub fn swap(a: &mut u32, b: &mut u32) {}
+}
+
+/// What `use` says here is what the file says of Rust's functions, and the names are others.
+#[device]
+fn imported(a: u32, b: u32) -> u32 {
+    use std::cmp::max;
+    use std::mem::swap;
+    let (mut a, mut b) = (a, b);
+    swap(&mut a, &mut b);
+    max(a, b)
 }
 
 fn main() {}
