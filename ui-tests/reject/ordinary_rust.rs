@@ -62,7 +62,9 @@ fn total(values: &[u32]) -> u32 {
 fn parts_as_values(out: &mut [u32], n: u32) {
     let mut v = [n, 2, 3, 4];
     let part = &v[1..];
-    out[0] = total(part);
+    out[0] = total(part) + total(&v[..2]);
+    let [first, second, ..] = &mut v;
+    if let Some(x) = &mut Some(n) {}
     let mut rows = [[n; 4]; 2];
     let (left, right) = rows[0].split_at_mut(2);
     let (left, right) = v.split_at_mut(2);

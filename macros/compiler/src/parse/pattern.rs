@@ -8,6 +8,7 @@ use syn::{Expr, ExprLit, Lit, Pat, PatIdent, RangeLimits, UnOp};
 use super::aggregate::member_of;
 use super::expr::{fits_64_bits, without_suffix};
 use super::float_patterns;
+use super::syntax::strip;
 use super::{Binding, Parser};
 use crate::messages;
 use crate::model::expr::{self as model, Arm, Condition, ExprKind, Member};
@@ -379,6 +380,11 @@ impl Parser<'_> {
 
     /// Parses the scrutinee of a `match`, an `if let` or a `let else`: plain data, or an optional token.
     pub(super) fn scrutinee(&mut self, expr: &Expr) -> model::Expr {
+        if let Expr::Reference(reference) = strip(expr)
+            && reference.mutability.is_some()
+        {
+            return self.error(messages::mutable_parts(SpanRange::of(expr)));
+        }
         let mut scrutinee = self.expr(expr);
         match scrutinee.result_kind {
             Kind::Value | Kind::Unknown | Kind::Never | Kind::OptionalToken(_) | Kind::OptionalMemory(_) => {}
