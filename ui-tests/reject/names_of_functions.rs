@@ -79,7 +79,6 @@ fn in_paths(a: &mut u32, b: &mut u32) {
 }
 
 mod std {
-    pub use crate::own::cmp;
     pub mod mem {
         pub use crate::own::swap;
         pub fn replace() {}
@@ -100,22 +99,16 @@ fn exchanged(a: u32, b: u32) -> u32 {
 }
 
 mod own {
-    pub mod cmp {
-        pub fn max(a: u32, b: u32) -> u32 {
-            a.max(b) + 1
-        }
-    }
     pub fn swap(a: &mut u32, b: &mut u32) {}
 }
 
-/// What `use` says here is what the file says of Rust's functions, and the names are others.
+/// A function that is imported by a path like that of Rust's.
 #[device]
 fn imported(a: u32, b: u32) -> u32 {
-    use std::cmp::max;
     use std::mem::swap;
     let (mut a, mut b) = (a, b);
     swap(&mut a, &mut b);
-    max(a, b)
+    a - b
 }
 
 fn main() {}

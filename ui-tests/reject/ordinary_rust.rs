@@ -65,8 +65,8 @@ fn parts_as_values(out: &mut [u32], n: u32) {
     out[0] = total(part) + total(&v[..2]);
     let [first, second, ..] = &mut v;
     if let Some(x) = &mut Some(n) {}
-    let mut rows = [[n; 4]; 2];
-    let (left, right) = rows[0].split_at_mut(2);
+    let mut pair = ([n; 4], n);
+    let (left, right) = pair.0.split_at_mut(2);
     let (left, right) = v.split_at_mut(2);
     out[1] = total(left);
 }

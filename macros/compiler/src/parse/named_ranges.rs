@@ -1,7 +1,7 @@
 //! Ranges with names: `let rows = begin..end;`, and then `for row in rows`, `rows.contains(&x)`, `rows.len()`, `&values[rows]`. No value of the
 //! language is a range: the ends get names, and a range of these stands wherever the name of the range does.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
@@ -86,7 +86,15 @@ impl Uses<'_> {
     }
 
     fn range(&self, at: Span) -> Expr {
-        let (start, end, limits) = (&self.start, &self.end, &self.limits);
+        // What is wrong with the range is wrong where its name stands.
+        let here = |tokens: &TokenStream| -> TokenStream {
+            let moved = |mut token: TokenTree| {
+                token.set_span(at.resolved_at(token.span()));
+                token
+            };
+            tokens.clone().into_iter().map(moved).collect()
+        };
+        let (start, end, limits) = (here(&self.start), here(&self.end), &self.limits);
         parse_quote_spanned!(at=> #start #limits #end)
     }
 
