@@ -238,6 +238,7 @@ const UNSEEN: &[(&str, &str)] = &[
     ("assertion failed: {}", RUNTIME),
     ("assertion `left {} right` failed", RUNTIME),
     ("called `unwrap()` on a `None` or `Err` value", RUNTIME),
+    ("called `Result::unwrap()` on an `Err` value", RUNTIME),
     ("chunk size must be non-zero", RUNTIME),
     ("copy_from_slice: source slice length does not match destination slice length", RUNTIME),
     ("explicit panic", RUNTIME),

@@ -77,6 +77,7 @@ mod options;
 mod order;
 mod orders;
 mod ordinary;
+mod ordinary_imports;
 mod patterns;
 mod persistent;
 mod phase_barriers;
@@ -179,6 +180,7 @@ pub fn modules() -> Vec<Module> {
         continuations::modules(),
         combinators::modules(),
         ordinary::modules(),
+        ordinary_imports::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),

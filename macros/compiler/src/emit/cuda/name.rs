@@ -29,7 +29,7 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     load_async prefetch multicast_async expect_multicast reduce_add_async reduce_min_async reduce_max_async reduce_and_async reduce_or_async reduce_xor_async \
     barrier cluster_barrier barriers cluster_barriers remote_barrier \
     range range_inclusive extent thread_block thread_block_tile coalesced_group cluster_group grid_group \
-    op tiled_partition coalesced_threads labeled_partition binary_partition \
+    op checked_from tiled_partition coalesced_threads labeled_partition binary_partition \
     reads_of_peers this_cluster this_thread_block this_grid here assertion_failed panicked print detail \
     atomic_element global_atomic shared_atomic remote_atomic none_type floating \
     i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 f16 bf16 half_float e4m3 e5m2 float8 fast cuda";
