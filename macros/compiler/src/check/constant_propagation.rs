@@ -74,7 +74,8 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         let is_counted = |variable: &Variable| sets.get(variable).is_some_and(|sets| sets.len() > 1);
         let set_alike =
             |variable: Variable| sets.get(&variable).filter(|sets| sets.iter().all(is_alike)).map(Vec::as_slice);
-        let residues = Residues::of(cfg, values, &selectors(cfg), set_alike);
+        let selectors = selectors(cfg);
+        let residues = Residues::of(cfg, values, &selectors, set_alike);
         let live = if residues.is_empty() { Vec::new() } else { live_values(cfg, residues.nodes()) };
         let followed = sets.keys().copied().collect();
         let sizes = cfg.queries.keys().filter_map(|query| Some((*query, number(values, *query)?)));
@@ -89,7 +90,7 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
             return numbers;
         }
         let countable = std::mem::take(&mut numbers.followed);
-        let mut work: Vec<NodeId> = selectors(cfg).into_iter().collect();
+        let mut work: Vec<NodeId> = selectors.into_iter().collect();
         work.extend(conditions);
         let mut seen = BTreeSet::new();
         while let Some(node) = work.pop() {
