@@ -86,6 +86,7 @@ mod pipelines;
 mod ranks;
 mod references;
 mod relaxed;
+mod rows;
 mod searches;
 mod shuffles;
 mod stages;
@@ -137,6 +138,7 @@ pub fn modules() -> Vec<Module> {
         stages::modules(),
         constant_stages::modules(),
         tiles::modules(),
+        rows::modules(),
         searches::modules(),
         shuffles::modules(),
         folds::modules(),

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::convergence::may_spin;
 use super::counter::{Counter, InnerCounter, site};
 use super::induction::Induction;
 use crate::model::copy::CopyOp;
@@ -203,7 +204,8 @@ impl<'e> Nest<'e> {
                 Form::Twice
             }
             ExprKind::Op {
-                op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row | Part::Range, .. }, ..
+                op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row | Part::Range | Part::From, .. },
+                ..
             } => {
                 self.accesses.push((self.statement, expr));
                 Form::Twice
@@ -420,12 +422,13 @@ fn last(block: &Block) -> Option<&Expr> {
     }
 }
 
-/// Whether the body of a function has anything that threads do together. Its callees may have more.
+/// Whether the body of a function has anything that threads do together, or waits for other threads. Its callees may have more.
 pub(crate) fn has_collectives(function: &Function) -> bool {
     let mut found = false;
     walk_block(&function.body, &mut |expr| {
         // Closures come from elsewhere, and what CUDA C++ does is unknown.
         found |= matches!(expr.kind, ExprKind::CallClosure { .. } | ExprKind::Cuda(_))
+            || may_spin(expr)
             || matches!(expr.kind, ExprKind::Op { op, .. } if is_collective(op));
     });
     found

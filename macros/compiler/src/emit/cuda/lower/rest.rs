@@ -121,15 +121,15 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
     fn pass_statement(&mut self, statement: &'e Stmt) {
         match &statement.kind {
             StmtKind::Let { local, init, .. } => {
-                self.values.declared.insert(*local);
+                self.values.variables.declared.insert(*local);
                 init.iter().for_each(|init| self.pass(init));
             }
             StmtKind::LetPattern { pattern, init, .. } => {
-                self.values.declared.extend(pattern.locals());
+                self.values.variables.declared.extend(pattern.locals());
                 self.pass(init);
             }
             StmtKind::Split { halves, init } => {
-                self.values.declared.extend(halves.iter().flatten());
+                self.values.variables.declared.extend(halves.iter().flatten());
                 self.pass(init);
             }
             StmtKind::Discard(expr) | StmtKind::Expr(expr) => self.pass(expr),
