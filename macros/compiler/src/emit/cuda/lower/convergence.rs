@@ -9,8 +9,8 @@
 
 use super::Lower;
 use super::access::Access;
+use super::collectives::{is_collective, may_spin};
 use super::computed::makes_array;
-use super::nest::is_collective;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
@@ -65,15 +65,6 @@ impl Meetings {
     }
 }
 
-/// Whether a loop may wait for what another thread writes.
-pub(super) fn may_spin(expr: &Expr) -> bool {
-    let mut spins = false;
-    if let ExprKind::Loop { .. } | ExprKind::While { .. } = expr.kind {
-        walk(expr, &mut |inner| spins |= is_atomic(inner));
-    }
-    spins
-}
-
 /// Returns the one that ends later.
 fn later(one: Option<SpanRange>, other: SpanRange) -> Option<SpanRange> {
     Some(one.filter(|one| one.hi.end() >= other.hi.end()).unwrap_or(other))
@@ -87,15 +78,6 @@ fn is_meeting(expr: &Expr) -> bool {
         Op::SharedArray(_) | Op::SharedBarrier(..) | Op::Forget(_) | Op::Partition(..) | Op::TiledPartition(..)
     );
     is_collective(op) && !makes && !matches!(op, Op::Nanosleep | Op::LaunchDependents | Op::WaitPrevious)
-}
-
-fn is_atomic(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Op { op, .. } => matches!(op, Op::Atomic(_) | Op::Fence(..)),
-        // What its body does, it does here.
-        ExprKind::CallClosure { .. } => true,
-        _ => false,
-    }
 }
 
 impl Lower<'_> {

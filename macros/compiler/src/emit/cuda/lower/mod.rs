@@ -8,6 +8,7 @@ mod bounded;
 mod boxes;
 mod called;
 mod closure_calls;
+mod collectives;
 mod computed;
 mod constant_loops;
 mod continuation;
@@ -53,7 +54,7 @@ mod value;
 mod views;
 mod widened;
 
-pub(crate) use nest::has_collectives;
+pub(crate) use collectives::has_collectives;
 use nest::{Closures, closures};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -13,7 +13,7 @@
 //! happens in between: where the test holds, the access is within bounds if it is made at all.
 
 use super::Lower;
-use super::nest::is_collective;
+use super::collectives::is_collective;
 use super::straight::Scan;
 use super::tested::Tested;
 use crate::model::expr::{Callee, Expr, ExprKind, Stmt, StmtKind};
