@@ -54,6 +54,7 @@ mod numbered_iterations;
 mod ordinary_rust;
 mod overwrite_while_read;
 mod parts_by_rank;
+mod product_types;
 mod rank_out_of_range;
 mod registers;
 mod relaxed_publishes;
@@ -151,6 +152,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         ordinary_rust::KERNELS,
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,
+        product_types::KERNELS,
         rank_out_of_range::KERNELS,
         registers::KERNELS,
         relaxed_publishes::KERNELS,

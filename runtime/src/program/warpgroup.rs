@@ -35,21 +35,12 @@ pub(super) fn instruction(arguments: &[TypeArgument]) -> Option<String> {
         false => (", 1, 1".to_owned(), ""),
     };
     let types = [sum, left, right].map(ptx).join(".");
-    // Only elements of 16 bits come from registers, of which a step has four.
-    let of_registers = if !is_half {
-        String::new()
-    } else {
-        let matrix = (words..words + 4).map(|number| format!("%{number}")).collect::<Vec<_>>().join(", ");
-        let (b, transposed) = (words + 4, words + 5);
-        format!(
-            "
-    template <int RightTransposed>
-    __device__ __forceinline__ static void multiply(accumulator<{sum}, 64, {columns}>& sum, const unsigned* a, unsigned long long b) {{
-        asm volatile(\"{{ .reg .pred adds; setp.eq.u32 adds, 0, 0; wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{types} {{{registers}}}, {{{matrix}}}, %{b}, adds, 1, 1, %{transposed}; }}\"
-                     : {operands}
-                     : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"(b), \"n\"(RightTransposed));
-    }}"
-        )
+    // A step has four words of a left operand in registers.
+    let matrix = (words..words + 4).map(|number| format!("%{number}")).collect::<Vec<_>>().join(", ");
+    let (b_of_registers, transposed) = (words + 4, words + 5);
+    let (scales_of_registers, transpose) = match is_half {
+        true => (format!(", 1, 1, %{transposed}"), ", \"n\"(RightTransposed)"),
+        false => (scales.clone(), ""),
     };
     let mut out = String::new();
     writeln!(
@@ -62,7 +53,13 @@ struct phalanx::detail::warpgroup_cores<{left}, {right}, {sum}, {columns}> {{
         asm volatile(\"{{ .reg .pred adds; setp.eq.u32 adds, 0, 0; wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{types} {{{registers}}}, %{a}, %{b}, adds{scales}; }}\"
                      : {operands}
                      : \"l\"(a), \"l\"(b){transposes});
-    }}{of_registers}
+    }}
+    template <int RightTransposed>
+    __device__ __forceinline__ static void multiply(accumulator<{sum}, 64, {columns}>& sum, const unsigned* a, unsigned long long b) {{
+        asm volatile(\"{{ .reg .pred adds; setp.eq.u32 adds, 0, 0; wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{types} {{{registers}}}, {{{matrix}}}, %{b_of_registers}, adds{scales_of_registers}; }}\"
+                     : {operands}
+                     : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"(b){transpose});
+    }}
 }};"
     )
     .ok()?;

@@ -96,7 +96,7 @@ impl Tile<128> {
     /// direction of the sum, as those of a row-major right operand do.
     ///
     /// `a` may also be a [`MatrixA`] of 64 rows, `warpgroup.mma_async(sum, a, &b)`, as attention makes it of sums
-    /// by [`MatrixA::from_accumulator`](crate::MatrixA::from_accumulator).
+    /// by [`MatrixA::from_accumulator`](crate::MatrixA::from_accumulator). Its elements of [`tf32`](crate::tf32) are rounded to nearest.
     ///
     /// The order in which products of floats are added, and how sums are rounded on the way, are not specified; the simulator
     /// adds them one after the other in `f32`, as it does for [`mma`](Tile::mma). Integers are exact, and wrap around.

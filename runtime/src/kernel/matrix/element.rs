@@ -22,6 +22,9 @@ pub trait MatrixElement: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The elements of a word of 32 bits.
     #[doc(hidden)]
     type Word: DeviceCopy + Registers<Self::Value>;
+    /// The number of elements of a word.
+    #[doc(hidden)]
+    const PER_WORD: u32;
     /// Returns the spelling of the type.
     #[doc(hidden)]
     fn info() -> TypeInfo;
@@ -62,6 +65,7 @@ macro_rules! elements {
         impl MatrixElement for $t {
             type Value = $value;
             type Word = [$value; $per_word];
+            const PER_WORD: u32 = $per_word;
             fn info() -> TypeInfo {
                 $info
             }
@@ -85,7 +89,7 @@ elements! {
 #[diagnostic::on_unimplemented(
     message = "there is no `MatrixA` of {ROWS} by {COLUMNS} `{Self}`",
     note = "a warp's has 16 rows, and 16 columns of f16 or bf16, 8 of tf32, or 32 of i8, u8, e4m3 or e5m2",
-    note = "a warpgroup's has 64 rows, and 16, 32, 64 or 128 columns of f16 or bf16"
+    note = "a warpgroup's has 64 rows, and 16, 32, 64 or 128 columns of f16 or bf16, 8, 16 or 32 of tf32, or 32, 64 or 128 of i8, u8, e4m3 or e5m2"
 )]
 pub trait ElementOfA<const ROWS: usize, const COLUMNS: usize>: MatrixElement {
     /// The elements that a lane holds.
@@ -133,6 +137,12 @@ shapes!(ElementOfA: 64 by 16, 8 a lane: f16 bf16);
 shapes!(ElementOfA: 64 by 32, 16 a lane: f16 bf16);
 shapes!(ElementOfA: 64 by 64, 32 a lane: f16 bf16);
 shapes!(ElementOfA: 64 by 128, 64 a lane: f16 bf16);
+// A tile of other elements is not transposed, so that no right operand has a depth beyond 128 bytes.
+shapes!(ElementOfA: 64 by 8, 4 a lane: tf32);
+shapes!(ElementOfA: 64 by 16, 8 a lane: tf32);
+shapes!(ElementOfA: 64 by 32, 16 a lane: tf32 i8 u8 e4m3 e5m2);
+shapes!(ElementOfA: 64 by 64, 32 a lane: i8 u8 e4m3 e5m2);
+shapes!(ElementOfA: 64 by 128, 64 a lane: i8 u8 e4m3 e5m2);
 
 shapes!(ElementOfB: 16 by 8, 4 a lane: f16 bf16);
 shapes!(ElementOfB: 16 by 16, 8 a lane: f16 bf16);

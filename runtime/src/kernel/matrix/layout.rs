@@ -105,6 +105,9 @@ mod tests {
             MatrixA<bf16, 16, 16>, bf16::ZERO;
             MatrixA<tf32, 16, 8>, 0.0;
             MatrixA<i8, 16, 32>, 0;
+            MatrixA<bf16, 64, 64>, bf16::ZERO;
+            MatrixA<tf32, 64, 32>, 0.0;
+            MatrixA<u8, 64, 128>, 0;
             MatrixB<bf16, 16, 8>, bf16::ZERO;
             MatrixB<bf16, 16, 16>, bf16::ZERO;
             MatrixB<tf32, 8, 8>, 0.0;
@@ -131,6 +134,8 @@ mod tests {
         assert_eq!(MatrixB::<tf32, 8, 8>::LAYOUT.position(5, 1), (4 + 1, 1));
         assert_eq!(Accumulator::<f32, 16, 8>::LAYOUT.position(5, 2), (9, 2));
         // The third warp has rows 32 to 47.
+        assert_eq!(MatrixA::<tf32, 64, 16>::LAYOUT.position(2 * 32 + 5, 7), (32 + 9, 8 + 4 + 1));
+        assert_eq!(MatrixA::<e4m3, 64, 64>::LAYOUT.position(2 * 32 + 5, 30), (32 + 9, 32 + 16 + 4 + 2));
         assert_eq!(Accumulator::<f32, 64, 24>::LAYOUT.position(2 * 32 + 5, 10), (32 + 9, 16 + 2));
     }
 }

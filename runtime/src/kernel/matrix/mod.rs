@@ -54,7 +54,7 @@ pub trait Matrix: DeviceType + Copy {
 #[diagnostic::on_unimplemented(
     message = "no `{Self}` is loaded from or stored to memory that holds it row by row",
     note = "only elements of 16 bits are transposed on the way: keep a `MatrixB` of other elements transposed, for `load_matrix_transposed`",
-    note = "the elements of an `Accumulator` of 32 bits are read and written one by one: `c[i]` is that of row `c.row(lane, i)` and column `c.column(lane, i)`"
+    note = "the elements of an `Accumulator` of 32 bits, and those of a warpgroup's matrix of 64 rows, are read and written one by one: `c[i]` is that of row `c.row(rank, i)` and column `c.column(rank, i)`"
 )]
 pub trait StoredByRows: Matrix {}
 
@@ -63,7 +63,7 @@ pub trait StoredByRows: Matrix {}
 #[diagnostic::on_unimplemented(
     message = "no `{Self}` is loaded from or stored to memory that holds its transpose",
     note = "only elements of 16 bits are transposed on the way: keep a `MatrixA` of other elements row by row, for `load_matrix`",
-    note = "the elements of an `Accumulator` of 32 bits are read and written one by one: `c[i]` is that of row `c.row(lane, i)` and column `c.column(lane, i)`"
+    note = "the elements of an `Accumulator` of 32 bits, and those of a warpgroup's matrix of 64 rows, are read and written one by one: `c[i]` is that of row `c.row(rank, i)` and column `c.column(rank, i)`"
 )]
 pub trait StoredTransposed: Matrix {}
 
@@ -156,10 +156,10 @@ macro_rules! matrix {
 /// The left operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 16 rows, and 16 columns of
 /// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8`, `u8`, [`e4m3`] or [`e5m2`]. That of
 /// [`warpgroup.mma_async(sum, a, &b)`](crate::Tile::mma_async) is spread over four warps: 64 rows, and 16, 32, 64 or 128 columns
-/// of `f16` or `bf16`.
+/// of `f16` or `bf16`, 8, 16 or 32 of `tf32`, or 32, 64 or 128 of the others.
 ///
-/// `warp.load_matrix(&tile, row, column)` loads it from shared memory. In a kernel, `a[i]` is an element that the lane
-/// holds, in row `a.row(lane, i)` and column `a.column(lane, i)` (PTX ISA, Matrix Fragments for mma).
+/// `warp.load_matrix(&tile, row, column)` loads one of 16 rows from shared memory. In a kernel, `a[i]` is an element that the lane
+/// holds, in row `a.row(lane, i)` and column `a.column(lane, i)` (PTX ISA, Matrix Fragments for mma; Register Fragments for wgmma).
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -206,7 +206,7 @@ pub struct MatrixA<T: ElementOfA<ROWS, COLUMNS>, const ROWS: usize, const COLUMN
     elements: T::Registers,
 }
 
-matrix!(MatrixA of ElementOfA, "matrix_a", Layout::of_rows(if ROWS == 64 { 2 } else { COLUMNS / 8 }));
+matrix!(MatrixA of ElementOfA, "matrix_a", Layout::of_rows(T::PER_WORD as usize));
 
 /// The right operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 8 or 16 columns, and 16 rows of
 /// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8`, `u8`, [`e4m3`] or [`e5m2`].
@@ -259,13 +259,13 @@ macro_rules! stored {
 
 stored! {
     StoredByRows:
-    MatrixA of ElementOfA<R, C>[R C], f16 bf16 tf32 i8 u8 e4m3 e5m2;
+    MatrixA of ElementOfA<16, C>[C], f16 bf16 tf32 i8 u8 e4m3 e5m2;
     MatrixB of ElementOfB<R, C>[R C], f16 bf16;
     Accumulator of AccumulatorElement<16, C>[C], f16 bf16;
 }
 stored! {
     StoredTransposed:
-    MatrixA of ElementOfA<R, C>[R C], f16 bf16;
+    MatrixA of ElementOfA<16, C>[C], f16 bf16;
     MatrixB of ElementOfB<R, C>[R C], f16 bf16 tf32 i8 u8 e4m3 e5m2;
     Accumulator of AccumulatorElement<16, C>[C], f16 bf16;
 }
@@ -274,13 +274,12 @@ stored! {
 impl<T: ElementOfA<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> MatrixA<T, ROWS, COLUMNS> {
     /// Returns the row of the element `i` of this lane.
     pub fn row(&self, lane: u32, i: u32) -> u32 {
-        let each = if ROWS == 64 { 2 } else { COLUMNS as u32 / 8 };
-        lane / 32 * 16 + lane % 32 / 4 + i / each % 2 * 8
+        lane / 32 * 16 + lane % 32 / 4 + i / T::PER_WORD % 2 * 8
     }
 
     /// Returns the column of the element `i` of this lane.
     pub fn column(&self, lane: u32, i: u32) -> u32 {
-        let each = if ROWS == 64 { 2 } else { COLUMNS as u32 / 8 };
+        let each = T::PER_WORD;
         lane % 4 * each + i % each + i / (2 * each) * (4 * each)
     }
 }
@@ -317,7 +316,7 @@ impl<T, const ROWS: usize, const COLUMNS: usize> MatrixA<T, ROWS, COLUMNS>
 where
     T: ElementOfA<ROWS, COLUMNS> + AccumulatorElement<ROWS, COLUMNS>,
 {
-    /// Returns a sum as the left operand of another product: each lane already holds the elements that it needs.
+    /// Returns a sum of `f16` or `bf16` as the left operand of another product: each lane already holds the elements that it needs.
     pub fn from_accumulator(sum: Accumulator<T, ROWS, COLUMNS>) -> MatrixA<T, ROWS, COLUMNS> {
         let mut a = MatrixA::<T, ROWS, COLUMNS>::splat(sum[0]);
         #[unroll]

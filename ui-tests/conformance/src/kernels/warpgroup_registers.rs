@@ -8,29 +8,58 @@ use crate::{Check, Kernel, Module, Outcome, check_list, equal, failure, find, ke
 const SOURCE: &str = include_str!("warpgroup_registers.rs");
 
 /// Small integers, different in each position.
-fn small(seed: usize, i: usize) -> f32 {
-    ((i * 7 + i / 5 * 3 + seed * 11) % 9) as f32 - 4.0
+fn small(seed: usize, i: usize) -> i32 {
+    ((i * 7 + i / 5 * 3 + seed * 11) % 9) as i32 - 4
+}
+
+fn half(x: i32) -> f16 {
+    f16::from_f32(x as f32)
+}
+
+fn brain(x: i32) -> bf16 {
+    bf16::from_f32(x as f32)
+}
+
+fn single(x: i32) -> f32 {
+    x as f32
+}
+
+fn e4m3_of(x: i32) -> e4m3 {
+    e4m3::from_f32(x as f32)
+}
+
+fn e5m2_of(x: i32) -> e5m2 {
+    e5m2::from_f32(x as f32)
+}
+
+/// Makes a small integer one of which the sign matters, if the type has one.
+fn signed(x: i32) -> i8 {
+    (x * 31) as i8
+}
+
+fn unsigned(x: i32) -> u8 {
+    (x * 63) as u8
 }
 
 /// Makes a kernel that adds the products of two matrices in registers, the second to the first in flight, and its check.
 macro_rules! products {
-    ($($name:ident: $t:ident, $c:ident, $k:literal, $n:literal, $number:expr;)*) => {
+    ($($name:ident: $t:ident in $a:ident, $b:ident, $c:ident, $k:literal, $n:literal, $number_a:expr, $number_b:expr, $number_c:expr;)*) => {
         mod products {
             use super::*;
             $(
                 #[cluster_kernel(block = 128)]
-                pub(super) fn $name(a: &[$t], b: &[$t], out: &mut [$c]) {
+                pub(super) fn $name(a: &[$a], b: &[$b], out: &mut [$c]) {
                     let block = this_thread_block();
                     let warpgroup = tiled_partition::<128>(&block);
                     let rank = warpgroup.thread_rank();
-                    let right = shared_array::<[Swizzled<$t, $k>; $n], 2>();
+                    let right = shared_array::<[Swizzled<$b, $k>; $n], 2>();
                     for part in 0..2 {
                         for i in (rank..$n * $k).step_by(128) {
                             right[part][i / $k][i % $k] = b[part * $n * $k + i];
                         }
                     }
                     block.sync();
-                    let mut left = [MatrixA::<$t, 64, $k>::splat($t::from_f32(0.0)); 2];
+                    let mut left = [MatrixA::<$t, 64, $k>::splat(a[0]); 2];
                     #[unroll]
                     for part in 0..2u32 {
                         #[unroll]
@@ -52,17 +81,18 @@ macro_rules! products {
 
         fn product_checks() -> Vec<Check> {
             $(fn $name(device: &Device) -> Outcome {
-                let number: fn(f32) -> $c = $number;
-                let a: Vec<$t> = (0..2 * 64 * $k).map(|i| $t::from_f32(small(1, i))).collect();
-                let b: Vec<$t> = (0..2 * $n * $k).map(|i| $t::from_f32(small(2, i))).collect();
+                let (number_a, number_b): (fn(i32) -> $a, fn(i32) -> $b) = ($number_a, $number_b);
+                let number_c: fn(f64) -> $c = $number_c;
+                let a: Vec<$a> = (0..2 * 64 * $k).map(|i| number_a(small(1, i))).collect();
+                let b: Vec<$b> = (0..2 * $n * $k).map(|i| number_b(small(2, i))).collect();
                 let (x, y) = (device.upload(&a)?, device.upload(&b)?);
                 let got = read!(device, 64 * $n, |out| products::$name(&x, &y, out).grid(1));
-                let product = |at: (usize, usize)| a[at.0].to_f32() * b[at.1].to_f32();
+                let product = |at: (usize, usize)| f64::from(a[at.0]) * f64::from(b[at.1]);
                 let element = |i: usize| {
                     let terms = (0..2).flat_map(|part| (0..$k).map(move |k| {
                         (part * 64 * $k + i / $n * $k + k, part * $n * $k + i % $n * $k + k)
                     }));
-                    number(terms.map(product).sum::<f32>())
+                    number_c(terms.map(product).sum::<f64>())
                 };
                 same(&got, &(0..64 * $n).map(element).collect::<Vec<$c>>(), |i| format!("element {i}"))
             })*
@@ -76,10 +106,56 @@ macro_rules! products {
 }
 
 products! {
-    f16_to_f32: f16, f32, 64, 64, |sum| sum;
-    f16_to_f16: f16, f16, 32, 40, f16::from_f32;
-    bf16_to_f32: bf16, f32, 64, 128, |sum| sum;
-    bf16_to_f32_quarter: bf16, f32, 16, 8, |sum| sum;
+    f16_to_f32: f16 in f16, f16, f32, 64, 64, half, half, |sum| sum as f32;
+    f16_to_f16: f16 in f16, f16, f16, 32, 40, half, half, f16::from_f64;
+    bf16_to_f32: bf16 in bf16, bf16, f32, 64, 128, brain, brain, |sum| sum as f32;
+    bf16_to_f32_quarter: bf16 in bf16, bf16, f32, 16, 8, brain, brain, |sum| sum as f32;
+    tf32_to_f32: tf32 in f32, f32, f32, 32, 128, single, single, |sum| sum as f32;
+    tf32_to_f32_half: tf32 in f32, f32, f32, 16, 24, single, single, |sum| sum as f32;
+    tf32_to_f32_quarter: tf32 in f32, f32, f32, 8, 256, single, single, |sum| sum as f32;
+    i8_to_i32: i8 in i8, i8, i32, 128, 64, signed, signed, |sum| sum as i32;
+    i8_u8_to_i32: i8 in i8, u8, i32, 64, 24, signed, unsigned, |sum| sum as i32;
+    u8_i8_to_i32: u8 in u8, i8, i32, 32, 112, unsigned, signed, |sum| sum as i32;
+    u8_to_i32: u8 in u8, u8, i32, 128, 8, unsigned, unsigned, |sum| sum as i32;
+    e4m3_to_f32: e4m3 in e4m3, e4m3, f32, 128, 128, e4m3_of, e4m3_of, |sum| sum as f32;
+    e4m3_e5m2_to_f32: e4m3 in e4m3, e5m2, f32, 64, 24, e4m3_of, e5m2_of, |sum| sum as f32;
+    e5m2_e4m3_to_f32: e5m2 in e5m2, e4m3, f32, 32, 104, e5m2_of, e4m3_of, |sum| sum as f32;
+    e5m2_to_f32: e5m2 in e5m2, e5m2, f32, 64, 8, e5m2_of, e5m2_of, |sum| sum as f32;
+}
+
+/// Multiplies by the identity, so that each result is an element as the tensor cores see it.
+#[cluster_kernel(block = 128)]
+fn rounded(input: &[f32], out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let rank = warpgroup.thread_rank();
+    let right = shared_array::<Swizzled<f32, 8>, 8>();
+    if rank < 64 {
+        right[rank / 8][rank % 8] = if rank / 8 == rank % 8 { 1.0 } else { 0.0 };
+    }
+    this_thread_block().sync();
+    let mut left = MatrixA::<tf32, 64, 8>::splat(0.0);
+    for i in 0..left.len() as u32 {
+        left[i] = input[left.row(rank, i) * 8 + left.column(rank, i)];
+    }
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 8>::splat(0.0), left, &right);
+    let sum = warpgroup.wait_mma(product);
+    for i in 0..sum.len() as u32 {
+        out[sum.row(rank, i) * 8 + sum.column(rank, i)] = sum[i];
+    }
+}
+
+/// Elements in registers are rounded to nearest, as those of a warp's product, and not truncated as those of a tile.
+fn tf32_is_rounded(device: &Device) -> Outcome {
+    let input: Vec<f32> = (0..512u32)
+        .map(|i| f32::from_bits(((0x3f80_0000 + i.wrapping_mul(0x0123_4567) % 0x0100_0000) & !0xfff) | (i % 3 * 0x7ff)))
+        .zip([1.0, -1.0].into_iter().cycle())
+        .map(|(size, sign)| size * sign)
+        .collect();
+    let x = device.upload(&input)?;
+    let got = read!(device, 512, |out| rounded(&x, out).grid(1));
+    // Ties away from zero.
+    let want: Vec<f32> = input.iter().map(|x| f32::from_bits((x.to_bits() + 0x1000) & !0x1fff)).collect();
+    same(&got, &want, |i| format!("element {i}"))
 }
 
 /// Multiplies rows by the transpose of a tile, and what that gives once more, in the registers where it is.
@@ -156,9 +232,9 @@ fn the_tile_must_fit(device: &Device) -> Outcome {
 }
 
 pub(super) fn modules() -> Vec<Module> {
-    let mut checks = check_list![sums_are_factors, the_tile_must_fit];
+    let mut checks = check_list![tf32_is_rounded, sums_are_factors, the_tile_must_fit];
     checks.extend(product_checks());
-    let mut kernels = kernel_list![twice, rows_of];
+    let mut kernels = kernel_list![rounded, twice, rows_of];
     kernels.extend(product_kernels());
     vec![Module { name: "warpgroup_registers", checks, kernels }]
 }

@@ -16,6 +16,13 @@ struct in_flight {
 
 namespace detail {
 
+// The element type of a left operand of `tf32` whose elements are rounded, which PTX takes as words.
+struct rounded_tf32;
+template <>
+struct element_of<rounded_tf32> {
+    using type = unsigned;
+};
+
 // The instruction that adds 32 bytes of the rows of two tiles.
 template <class T, class U, class V, unsigned long long N>
 struct warpgroup_cores;
@@ -165,9 +172,9 @@ begin_product(accumulator<V, 64, N> sum, const A& a, const B& b, unsigned site) 
 }
 
 // The same with the left operand in registers, which the tensor cores read until a wait: nothing may move into them before.
-template <class T, class U, class V, unsigned long long N, unsigned long long K, class B>
+template <class T, class U, class V, unsigned long long N, class Element, unsigned long long K, class B>
 __device__ __forceinline__ in_flight<accumulator<V, 64, N>, T, U>
-begin_product(accumulator<V, 64, N> sum, matrix_a<T, 64, K> a, const B& b, unsigned site) {
+begin_product(accumulator<V, 64, N> sum, matrix_a<Element, 64, K> a, const B& b, unsigned site) {
     static_assert(B::known_depth == 0 || B::known_depth == K);
     check_shape<N>(64, K, b, site);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -175,7 +182,7 @@ begin_product(accumulator<V, 64, N> sum, matrix_a<T, 64, K> a, const B& b, unsig
     keep_all(a);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
-    for (unsigned step = 0; step < K / 16; ++step) {
+    for (unsigned step = 0; step < K * B::element / 32; ++step) {
         warpgroup_cores<T, U, V, N>::template multiply<B::is_transposed>(sum, &a.word(4 * step), b.first + B::step * step);
     }
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -196,6 +203,16 @@ __device__ __forceinline__ auto operand(const transposed_tile<Row>& transposed, 
 template <class T, unsigned long long K>
 __device__ __forceinline__ matrix_a<T, 64, K> operand(const matrix_a<T, 64, K>& matrix, unsigned) {
     return matrix;
+}
+// A move from a register of `f32` to one of a word must not come between the instructions.
+template <unsigned long long K>
+__device__ __forceinline__ matrix_a<rounded_tf32, 64, K> operand(const matrix_a<tf32, 64, K>& matrix, unsigned) {
+    matrix_a<rounded_tf32, 64, K> rounded;
+#pragma unroll
+    for (unsigned i = 0; i < K / 2; ++i) {
+        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded.registers[i]) : "f"(matrix.registers[i]));
+    }
+    return rounded;
 }
 
 template <class Sum, class T, class U>
