@@ -19,7 +19,7 @@ use phalanx_contract::uniformity::Uniformity;
 mod explored;
 
 use super::accessors::each_region;
-use super::branch_correlation::{Followed, Outcomes};
+use super::branch_correlation::Followed;
 use super::cfg::{
     Access, AccessId, Assertion, BarrierCall, BarrierCallId, BasicBlock, BlockId, ByVariable, Call, CallId, Cfg,
     CopyId, CopyStep, End, MemoryStep, Region, Step, StepKind, ValueStep,
@@ -28,26 +28,14 @@ use super::cfg::{Node, NodeId, Select, Source, Variable};
 use super::constant_propagation::{ConstantPropagation, Constants, Number};
 use super::liveness::{self, Live};
 use super::short_loops::ShortLoops;
-use super::sorted_map::SortedMap;
 use super::uniform::values::Values;
 use crate::model::LocalId;
 use crate::model::expr::BinaryOp;
 use crate::span::SpanRange;
-use explored::{Explored, Partition};
+use explored::{Explored, Known, Names, Partition};
 
 /// The most combinations for each block of the graph, on average.
 const MOST_PARTITIONS: usize = 8;
-
-/// What the names stand for that are followed and still used; those that are not here, are not known.
-type Names = SortedMap<LocalId, Region>;
-
-/// What is known at a point.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Known {
-    names: Names,
-    numbers: Constants,
-    outcomes: Outcomes,
-}
 
 /// Splits the graph; `None` if there is nothing to split, or too much.
 pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> Option<Cfg<'f>> {

@@ -4,9 +4,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::Known;
-use crate::check::cfg::{BlockId, Cfg, Variable};
-use crate::check::constant_propagation::Number;
+use crate::check::branch_correlation::Outcomes;
+use crate::check::cfg::{BlockId, Cfg, Region, Variable};
+use crate::check::constant_propagation::{Constants, Number};
+use crate::check::sorted_map::SortedMap;
+use crate::model::LocalId;
+
+/// What the names stand for that are followed and still used; those that are not here, are not known.
+pub(super) type Names = SortedMap<LocalId, Region>;
+
+/// What is known at a point.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Known {
+    pub(super) names: Names,
+    pub(super) numbers: Constants,
+    pub(super) outcomes: Outcomes,
+}
 
 /// A block of the graph with what is known at its start.
 pub(super) struct Partition {
