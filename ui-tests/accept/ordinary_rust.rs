@@ -1,6 +1,9 @@
 //! Options of references, parts of local arrays, functions by their paths, defaults and comparisons, each with a value that all threads of
 //! the block have.
 
+use std::cmp::{max, min};
+use std::mem;
+
 use phalanx::prelude::*;
 
 #[derive(Clone, Copy, PartialEq, Default, DeviceCopy)]
@@ -82,9 +85,43 @@ fn values(out: &mut [f32], costs: &[f32], n: u32) {
     out[rank] = best.cost;
 }
 
+#[cluster_kernel(block = 64)]
+fn conversions_and_ranges(input: &[u32], out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let mut v = [n, 2, 3, 4];
+    if let Some(x) = v.get(n as usize)
+        && *x > 2
+        && let Ok(small) = u8::try_from(*x)
+    {
+        out[0] = small.into();
+        block.sync();
+    }
+    let rows = 1..min(n, 8);
+    for row in rows.clone() {
+        v[0] += row;
+        block.sync();
+    }
+    if rows.contains(&3) || rows.len() > 4 {
+        block.sync();
+    }
+    if let Some(x) = v.get_mut(1) {
+        *x = n;
+    }
+    let (left, right) = v.split_at_mut(2);
+    mem::swap(&mut left[0], &mut right[1]);
+    match n as f32 {
+        0.0..=3.0 => block.sync(),
+        _ => {}
+    }
+    let pair = (v[3], n);
+    let (a, b) = &pair;
+    out[1] = max(*a, *b) + input[0] + (n as i32).try_into().unwrap_or(7u32);
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<options_of_references>,
     phalanx::Program::of::<parts_of_arrays>,
     phalanx::Program::of::<after_the_copy>,
     phalanx::Program::of::<values>,
+    phalanx::Program::of::<conversions_and_ranges>,
 ];

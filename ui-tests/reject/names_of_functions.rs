@@ -80,8 +80,12 @@ fn in_paths(a: &mut u32, b: &mut u32) {
 
 mod std {
     pub mod mem {
-        pub fn swap() {}
+        pub use crate::own::swap;
         pub fn replace() {}
+        pub fn take() {}
+    }
+    pub mod array {
+        pub fn from_fn() {}
     }
 }
 
@@ -89,7 +93,22 @@ mod std {
 fn exchanged(a: u32, b: u32) -> u32 {
     let (mut a, mut b) = (a, b);
     std::mem::swap(&mut a, &mut b);
+    let c: [u32; 2] = std::array::from_fn(|i| i as u32);
+    let d = std::mem::take(&mut b);
     std::mem::replace(&mut a, b)
+}
+
+mod own {
+    pub fn swap(a: &mut u32, b: &mut u32) {}
+}
+
+/// A function that is imported by a path like that of Rust's.
+#[device]
+fn imported(a: u32, b: u32) -> u32 {
+    use std::mem::swap;
+    let (mut a, mut b) = (a, b);
+    swap(&mut a, &mut b);
+    a - b
 }
 
 fn main() {}

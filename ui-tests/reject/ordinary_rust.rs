@@ -1,6 +1,9 @@
 //! Options of references, parts of local arrays and iterators: a value of one thread decides a barrier, memory is read too early, or they are
 //! used in a way that the language does not have.
 
+use std::cmp::{max, min};
+use std::mem;
+
 use phalanx::prelude::*;
 
 #[cluster_kernel(block = 64)]
@@ -59,8 +62,66 @@ fn total(values: &[u32]) -> u32 {
 fn parts_as_values(out: &mut [u32], n: u32) {
     let mut v = [n, 2, 3, 4];
     let part = &v[1..];
-    out[0] = total(part);
+    out[0] = total(part) + total(&v[..2]);
+    let [first, second, ..] = &mut v;
+    if let Some(x) = &mut Some(n) {}
+    let mut pair = ([n; 4], n);
+    let (left, right) = pair.0.split_at_mut(2);
     let (left, right) = v.split_at_mut(2);
+    out[1] = total(left);
+}
+
+#[cluster_kernel(block = 64)]
+fn conversions_and_ranges(input: &[u32], out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let rank = block.thread_rank();
+    let mut v = [n, 2, 3, rank];
+    if let Some(x) = v.get(3)
+        && *x > 2
+        && let Ok(small) = u8::try_from(*x)
+    {
+        out[0] = small.into();
+        block.sync();
+    }
+    let rows = 1..min(rank, 8);
+    for row in rows.clone() {
+        block.sync();
+    }
+    if rows.contains(&3) || rows.len() > 4 {
+        block.sync();
+    }
+    if let Some(x) = v.get_mut(1) {
+        *x = rank;
+    }
+    let (left, right) = v.split_at_mut(2);
+    mem::swap(&mut left[0], &mut left[1]);
+    match v[0] as f32 {
+        0.0..=3.0 => block.sync(),
+        _ => {}
+    }
+    let small: u8 = rank.try_into().unwrap_or(3);
+    if small > 3 {
+        block.sync();
+    }
+    let pair = (n, rank);
+    let (a, b) = &pair;
+    if max(*a, *b) > 3 {
+        block.sync();
+    }
+}
+
+#[cluster_kernel]
+fn conversions_and_ranges_as_values(out: &mut [u32], n: u32) {
+    let small = u8::try_from(n);
+    let small: Result<u8, _> = n.try_into();
+    match u8::try_from(n) {
+        Ok(x) => out[0] = x.into(),
+        Err(error) => {}
+    }
+    let mut range = 0..n;
+    out[1] = range.next().unwrap();
+    let range = 0..n;
+    out[2] = total_of(range);
 }
 
 #[cluster_kernel]
@@ -80,10 +141,7 @@ fn iterators_as_values(input: &[u32], out: &mut [u32], n: u32) {
     let all: [u32; 4] = v.iter().map(|x| x + 1).collect();
     let (even, odd) = v.iter().partition(|x| **x % 2 == 0);
     let kept = Some(n).filter(|&mut x| x > 2);
-    match n as f32 {
-        1.5 => {}
-        _ => {}
-    }
+    if let 1.5 = n as f32 {}
 }
 
 fn main() {}

@@ -3,6 +3,7 @@
 
 use phalanx_macros::device;
 
+use super::numeric::Integer;
 use crate::program::types::DeviceType;
 
 /// Returns what `f` makes of each element.
@@ -26,6 +27,12 @@ pub fn array_of<U: DeviceType + Copy, const N: usize>(f: impl Fn(usize) -> U) ->
         elements[i] = f(i);
     }
     elements
+}
+
+/// Returns an integer as one of another type, if that holds it.
+#[device]
+pub fn checked_into<T: Integer, U: Integer + TryFrom<T>>(value: T) -> Option<U> {
+    ::phalanx::__private::checked_from::<U, _>(value)
 }
 
 /// The position that an index of a part of a local array names; a negative one is above every length.

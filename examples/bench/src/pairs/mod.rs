@@ -14,15 +14,19 @@ use crate::twin::{Argument, Call, Twin};
 mod clusters;
 mod codes;
 mod dense;
+mod graphics;
 mod images;
 mod losses;
 mod meshes;
 mod models;
 mod physics;
 mod sequences;
+mod serving;
 mod signals;
+mod solvers;
 mod sparse;
 mod states;
+mod tables;
 
 /// All pairs, in the order of the table.
 pub const ALL: &[Showcase] = &[
@@ -38,6 +42,10 @@ pub const ALL: &[Showcase] = &[
     meshes::SHOWCASE,
     clusters::SHOWCASE,
     models::SHOWCASE,
+    solvers::SHOWCASE,
+    graphics::SHOWCASE,
+    tables::SHOWCASE,
+    serving::SHOWCASE,
 ];
 
 /// The launches of both kernels.

@@ -15,6 +15,7 @@ use super::fixed::{FixedValues, MAX_DEPTH};
 use super::implied::{Implied, Known};
 use super::liveness;
 use super::moving::Moving;
+use super::sorted_map::SortedMap;
 use super::thresholds::{self, Threshold, without_negation};
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
@@ -41,14 +42,14 @@ enum Subject {
 
 /// What is known at a point.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Outcomes(BTreeMap<Subject, bool>, Known);
+pub(super) struct Outcomes(SortedMap<Subject, bool>, Known);
 
 impl Outcomes {
     /// Notes whether the variable holds a token, or that this is not known.
     fn put(&mut self, variable: Variable, holds: Option<bool>) {
         let subject = Subject::Holds(variable);
         match holds {
-            Some(holds) => _ = self.0.insert(subject, holds),
+            Some(holds) => self.0.insert(subject, holds),
             None => _ = self.0.remove(&subject),
         }
     }
@@ -221,7 +222,7 @@ impl Followed {
                 let known = |number| outcomes.0.get(&Subject::Moving(number)).copied();
                 for (number, told) in self.moving.set((*variable, *value, *extent), known) {
                     match told {
-                        Some(told) => _ = outcomes.0.insert(Subject::Moving(number), told),
+                        Some(told) => outcomes.0.insert(Subject::Moving(number), told),
                         None => _ = outcomes.0.remove(&Subject::Moving(number)),
                     }
                 }

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::accessors::{each_region, selectors};
-use super::cfg::{BlockId, Cfg, Extent, Node, NodeId, Select, Source, Step, StepKind, ValueStep, Variable};
-use super::key_range::remove_range;
+use super::cfg::{BlockId, ByNode, Cfg, Extent, Node, NodeId, Select, Source, Step, StepKind, ValueStep, Variable};
 use super::liveness;
 use super::residues::{Assignment, Remainders, Residues};
 use super::short_loops::{Iterations, ShortLoops};
+use super::sorted_map::SortedMap;
 use super::thresholds::number;
 use super::uniform::values::Values;
 use crate::model::ValueId;
@@ -33,9 +33,10 @@ pub(super) struct Number {
 /// What is known of the small numbers at a point.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Constants {
-    variables: BTreeMap<Variable, Number>,
-    /// Of values that are computed in one block and select memory in another, and of those of the current block.
-    nodes: BTreeMap<NodeId, Number>,
+    variables: SortedMap<Variable, Number>,
+    /// The numbers of values: at the start of a block, of those that an earlier one has computed and that are used again; later in the
+    /// block, of all that it has computed so far, too.
+    nodes: SortedMap<NodeId, Number>,
     remainders: Remainders,
     iterations: Iterations,
 }
@@ -50,7 +51,7 @@ pub(super) struct ConstantPropagation<'a, 'f> {
     residues: Residues,
     loops: ShortLoops,
     /// The sizes of groups that the kernel's attribute fixes, by the node that asks for one.
-    sizes: BTreeMap<NodeId, u64>,
+    sizes: ByNode<u64>,
     /// The values that are live at the start of each block.
     live: Vec<BTreeSet<NodeId>>,
 }
@@ -73,10 +74,12 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         let is_counted = |variable: &Variable| sets.get(variable).is_some_and(|sets| sets.len() > 1);
         let set_alike =
             |variable: Variable| sets.get(&variable).filter(|sets| sets.iter().all(is_alike)).map(Vec::as_slice);
-        let residues = Residues::of(cfg, values, &selectors(cfg), set_alike);
+        let selectors = selectors(cfg);
+        let residues = Residues::of(cfg, values, &selectors, set_alike);
         let live = if residues.is_empty() { Vec::new() } else { live_values(cfg, residues.nodes()) };
         let followed = sets.keys().copied().collect();
-        let sizes = cfg.queries.keys().filter_map(|query| Some((*query, number(values, *query)?))).collect();
+        let sizes = cfg.queries.keys().filter_map(|query| Some((*query, number(values, *query)?)));
+        let sizes = ByNode::from(sizes.collect::<BTreeMap<NodeId, u64>>());
         let conditions =
             cfg.blocks.iter().filter(|_| by_iterations.is_some()).filter_map(|block| block.end.condition());
         let loops = by_iterations.clone().unwrap_or_default();
@@ -87,7 +90,7 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
             return numbers;
         }
         let countable = std::mem::take(&mut numbers.followed);
-        let mut work: Vec<NodeId> = selectors(cfg).into_iter().collect();
+        let mut work: Vec<NodeId> = selectors.into_iter().collect();
         work.extend(conditions);
         let mut seen = BTreeSet::new();
         while let Some(node) = work.pop() {
@@ -182,19 +185,19 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
             StepKind::Value(ValueStep::Evaluate(node)) => {
                 match self.evaluate(numbers, *node).filter(|number| number.is_small()) {
                     Some(number) => numbers.nodes.insert(*node, number),
-                    None => numbers.nodes.remove(node),
-                };
+                    None => _ = numbers.nodes.remove(node),
+                }
             }
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
                 self.residues.set(self.cfg, &mut numbers.remainders, *variable, *value);
                 self.loops.set(self.cfg, &mut numbers.iterations, *variable, *value);
                 if let (Some(fields), Extent::Whole | Extent::Part) = (variable.fields(), extent) {
-                    remove_range(&mut numbers.variables, fields);
+                    numbers.variables.remove_range(fields);
                 }
                 match numbers.nodes.get(value).copied().filter(|_| self.followed.contains(variable)) {
                     Some(number) => numbers.variables.insert(*variable, number),
-                    None => numbers.variables.remove(variable),
-                };
+                    None => _ = numbers.variables.remove(variable),
+                }
             }
             StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Memory(_)
@@ -259,7 +262,8 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         joins(self.cfg, block).any(|(first, _)| first == condition)
     }
 
-    /// What is still of use at the start of a block, on an edge that says whether a condition holds: `a && b` is false where `a` is.
+    /// Returns the state at the start of a block: only numbers of variables and values that are live there. `tested` is the condition that
+    /// decided about the edge to the block, and whether it holds: a block that computes `a && b` then knows `a`.
     pub(super) fn kept(
         &self,
         numbers: &Constants,
@@ -268,15 +272,18 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         is_live: impl Fn(Variable) -> bool,
     ) -> Constants {
         let variables = numbers.variables.iter().filter(|(variable, _)| is_live(**variable));
-        let live = self.live.get(at.0);
-        let tested = tested.filter(|(node, _)| self.is_joined(at, *node));
-        let tested = tested.map(|(node, holds)| (node, Number::from(u64::from(holds))));
-        let nodes = numbers.nodes.iter().map(|(node, number)| (*node, *number)).chain(tested);
+        let mut nodes = SortedMap::default();
+        if let Some(live) = self.live.get(at.0).filter(|live| !live.is_empty()) {
+            let kept = numbers.nodes.iter().filter(|(node, _)| live.contains(node));
+            kept.for_each(|(node, number)| nodes.insert(*node, *number));
+            let tested = tested.filter(|(node, _)| live.contains(node) && self.is_joined(at, *node));
+            tested.into_iter().for_each(|(node, holds)| nodes.insert(node, Number::from(u64::from(holds))));
+        }
         Constants {
             remainders: self.residues.kept(&numbers.remainders, at),
             iterations: self.loops.kept(&numbers.iterations, at),
             variables: variables.map(|(variable, number)| (*variable, *number)).collect(),
-            nodes: nodes.filter(|(node, _)| live.is_some_and(|live| live.contains(node))).collect(),
+            nodes,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cfg::{BlockId, Cfg, End, NodeId, Source};
 use super::fixed::{FixedValues, MAX_DEPTH};
+use super::sorted_map::SortedMap;
 use super::thresholds::without_negation;
 use crate::model::expr::BinaryOp;
 use crate::model::{Function, Param};
@@ -79,7 +80,7 @@ impl Numbers {
 type Branch = (BlockId, NodeId, Numbers);
 
 /// What is known of the values at a point, by their numbers.
-pub(super) type Known = BTreeMap<usize, Numbers>;
+pub(super) type Known = SortedMap<usize, Numbers>;
 
 /// The branches that are followed: the value that each tests, and the numbers for which the test holds.
 #[derive(Default)]

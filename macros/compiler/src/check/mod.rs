@@ -22,7 +22,6 @@ mod fixed;
 mod forgotten;
 mod ignored;
 mod implied;
-mod key_range;
 mod liveness;
 mod memory;
 mod moving;

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::bit_set::BitSet;
-use super::cfg::{BlockId, Cfg, End, Extent, NodeId, Source, Step, StepKind, ValueStep, Variable};
+use super::cfg::{BlockId, ByVariable, Cfg, End, Extent, NodeId, Source, Step, StepKind, ValueStep, Variable};
 use super::fixed::{FixedValues, MAX_DEPTH};
 use super::thresholds::without_negation;
 use super::uniform::control::following_until;
@@ -52,6 +52,17 @@ impl Term {
         }
     }
 
+    fn each_variable(&self, visit: &mut impl FnMut(Variable)) {
+        match self {
+            Term::Fixed(_) => {}
+            Term::Variable(of) => visit(*of),
+            Term::Binary(_, left, right) => {
+                left.each_variable(visit);
+                right.each_variable(visit);
+            }
+        }
+    }
+
     /// The term with another one in the place of a variable.
     fn with(&self, variable: Variable, value: &Term) -> Term {
         match self {
@@ -88,11 +99,12 @@ type Setting = (Variable, NodeId);
 /// The comparisons that are followed, by their numbers.
 #[derive(Default)]
 pub(super) struct Moving {
-    comparisons: Vec<Term>,
     /// The comparison at the end of each block, and whether its `then` edge means that it holds.
     pub(super) tests: BTreeMap<BlockId, (usize, bool)>,
     joined: BTreeMap<BlockId, Joined>,
     carried: BTreeMap<(Setting, usize), Carried>,
+    /// The comparisons that each variable is a part of.
+    with: ByVariable<Vec<usize>>,
 }
 
 impl Moving {
@@ -140,7 +152,16 @@ impl Moving {
             }
             from = to;
         }
-        let mut moving = Moving { comparisons: all, tests, joined, carried };
+        let mut with: ByVariable<Vec<usize>> = ByVariable::default();
+        for (number, term) in all.iter().enumerate() {
+            term.each_variable(&mut |variable| {
+                let numbers = with.get_or_insert(variable, Vec::new());
+                if numbers.last() != Some(&number) {
+                    numbers.push(number);
+                }
+            });
+        }
+        let mut moving = Moving { tests, joined, carried, with };
         moving.keep_useful(tested);
         if moving.followed().len() > MOST.0 { Moving::default() } else { moving }
     }
@@ -231,8 +252,7 @@ impl Moving {
 
     /// The comparisons that a variable is a part of.
     pub(super) fn with(&self, variable: Variable) -> impl Iterator<Item = usize> {
-        let all = self.comparisons.iter().enumerate();
-        all.filter(move |(_, term)| term.mentions(variable)).map(|(number, _)| number)
+        self.with.get(variable).into_iter().flatten().copied()
     }
 }
 

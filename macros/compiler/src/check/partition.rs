@@ -12,32 +12,34 @@
 //! Not done here: anything about groups and tokens. Their checks use the graph as it was built.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
+
+mod explored;
 
 use super::accessors::each_region;
 use super::branch_correlation::{Followed, Outcomes};
 use super::cfg::{
-    Access, AccessId, Assertion, BarrierCall, BarrierCallId, BasicBlock, BlockId, Call, CallId, Cfg, CopyId, CopyStep,
-    End, MemoryStep, Region, Step, StepKind, ValueStep,
+    Access, AccessId, Assertion, BarrierCall, BarrierCallId, BasicBlock, BlockId, ByVariable, Call, CallId, Cfg,
+    CopyId, CopyStep, End, MemoryStep, Region, Step, StepKind, ValueStep,
 };
 use super::cfg::{Node, NodeId, Select, Source, Variable};
 use super::constant_propagation::{ConstantPropagation, Constants, Number};
 use super::liveness::{self, Live};
 use super::short_loops::ShortLoops;
+use super::sorted_map::SortedMap;
 use super::uniform::values::Values;
 use crate::model::LocalId;
 use crate::model::expr::BinaryOp;
 use crate::span::SpanRange;
+use explored::{Explored, Partition};
 
 /// The most combinations for each block of the graph, on average.
 const MOST_PARTITIONS: usize = 8;
-/// The most values of a small number.
-const MOST_VALUES: usize = 8;
 
 /// What the names stand for that are followed and still used; those that are not here, are not known.
-type Names = BTreeMap<LocalId, Region>;
+type Names = SortedMap<LocalId, Region>;
 
 /// What is known at a point.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,17 +74,19 @@ fn split_by<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>, loops: Opti
         live,
         live_names: live_names(cfg),
         followed: followed(cfg, values),
+        assigned: assigned(cfg),
         numbers,
         branches: Followed::of(cfg, values),
         literals: RefCell::default(),
     };
+    let mut explored = Explored::from_entry(cfg);
     while !splitter.followed.is_empty() || !splitter.numbers.is_empty() || !splitter.branches.is_empty() {
-        match splitter.partitions() {
-            Ok(partitions) if splitter.is_needed(&partitions) => return Some(splitter.build(&partitions)),
-            Ok(_) => return None,
+        match splitter.explore(&mut explored) {
+            Ok(()) if splitter.is_needed(explored.partitions()) => return Some(splitter.build(explored.partitions())),
+            Ok(()) => return None,
             Err(_) if by_iterations => return None,
             Err(too_many) => {
-                if !splitter.leave_out(too_many) {
+                if !splitter.leave_out(too_many, &mut explored) {
                     return None;
                 }
             }
@@ -116,6 +120,17 @@ fn followed(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeSet<LocalId> {
     &alike - &others
 }
 
+/// Returns the blocks that assign each variable.
+fn assigned(cfg: &Cfg<'_>) -> ByVariable<Vec<BlockId>> {
+    let mut assigned: ByVariable<Vec<BlockId>> = ByVariable::default();
+    for (block, content) in (0..).map(BlockId).zip(&cfg.blocks) {
+        for (variable, ..) in content.steps.iter().filter_map(|step| step.kind.set()) {
+            assigned.get_or_insert(variable, Vec::new()).push(block);
+        }
+    }
+    assigned
+}
+
 /// Returns the names that are live at the start of each block.
 fn live_names(cfg: &Cfg<'_>) -> Vec<BTreeSet<LocalId>> {
     liveness::solve(cfg, |block, names| {
@@ -128,19 +143,13 @@ fn live_names(cfg: &Cfg<'_>) -> Vec<BTreeSet<LocalId>> {
     })
 }
 
-/// A block of the graph with what is known at its start.
-struct Partition {
-    block: BlockId,
-    known: Known,
-    /// The numbers of the partitions that follow, by their blocks.
-    next: BTreeMap<BlockId, BlockId>,
-}
-
 struct Splitter<'a, 'f> {
     cfg: &'a Cfg<'f>,
     live: &'a Live,
     live_names: Vec<BTreeSet<LocalId>>,
     followed: BTreeSet<LocalId>,
+    /// The blocks that assign each variable.
+    assigned: ByVariable<Vec<BlockId>>,
     numbers: ConstantPropagation<'a, 'f>,
     branches: Followed,
     literals: RefCell<Literals<'f>>,
@@ -154,36 +163,41 @@ struct Literals<'f> {
 }
 
 impl<'f> Splitter<'_, 'f> {
-    /// Follows less, after too many partitions; says whether there was something to leave out.
-    fn leave_out(&mut self, TooManyPartitions { variables, of_values }: TooManyPartitions) -> bool {
+    /// Follows less, after too many partitions; says whether there was something to leave out. Of what is explored, the partitions stay
+    /// that do not depend on it.
+    fn leave_out(
+        &mut self,
+        TooManyPartitions { variables, of_values }: TooManyPartitions,
+        explored: &mut Explored,
+    ) -> bool {
         if !of_values && (self.branches.leave_out_implied() || self.branches.leave_out_moving()) {
+            explored.back_to(0);
             return true;
         }
         if !of_values && !self.branches.is_empty() {
             self.branches = Followed::default();
+            explored.back_to(0);
             return true;
         }
         if let Some(numbers) = self.numbers.without_residues() {
             self.numbers = numbers;
+            explored.back_to(0);
             return true;
         }
         self.numbers.leave_out(&variables);
+        let assign = variables.iter().filter_map(|variable| self.assigned.get(*variable)).flatten();
+        let assign: BTreeSet<BlockId> = assign.copied().collect();
+        explored.back_to_first(|block| assign.contains(&block));
         !variables.is_empty()
     }
 
-    /// The partitions that control reaches.
-    fn partitions(&self) -> Result<Vec<Partition>, TooManyPartitions> {
+    /// Finds the partitions that control reaches, beyond what is explored already.
+    fn explore(&self, explored: &mut Explored) -> Result<(), TooManyPartitions> {
         let most = MOST_PARTITIONS * self.cfg.blocks.len();
-        let start = (self.cfg.entry, Known::default());
-        let mut ids = BTreeMap::from([(start.clone(), BlockId(0))]);
-        let mut work = VecDeque::from([start]);
-        let mut partitions = Vec::new();
-        let mut held: BTreeMap<Variable, BTreeSet<Number>> = BTreeMap::new();
-        while let Some((block, known)) = work.pop_front() {
+        while let Some((block, known)) = explored.next() {
             let mut after = known.clone();
             self.cfg.blocks[block.0].steps.iter().for_each(|step| self.transfer(&mut after, step));
-            let mut next = BTreeMap::new();
-            for to in self.successors(block, &after) {
+            let following = self.successors(block, &after).into_iter().map(|to| {
                 let live = after.names.iter().filter(|(local, _)| self.live_names[to.0].contains(local));
                 let names: Names = live.map(|(local, region)| (*local, region.clone())).collect();
                 let end = &self.cfg.blocks[block.0].end;
@@ -192,28 +206,18 @@ impl<'f> Splitter<'_, 'f> {
                 let numbers =
                     self.numbers.kept(&after.numbers, to, tested, |variable| self.live.contains(to, variable));
                 let outcomes = self.branches.after(&after.outcomes, block, to, holds);
-                let known = Known { names, numbers, outcomes };
-                let unseen = BlockId(ids.len());
-                let id = *ids.entry((to, known.clone())).or_insert(unseen);
-                if id == unseen {
-                    known.numbers.variables().for_each(|(variable, number)| {
-                        held.entry(variable).or_default().insert(number);
-                    });
-                    work.push_back((to, known));
-                }
-                next.insert(to, id);
-            }
-            partitions.push(Partition { block, known, next });
-            let many = held.iter().filter(|(_, numbers)| numbers.len() > MOST_VALUES);
-            let variables: BTreeSet<Variable> = many.map(|(variable, _)| *variable).collect();
+                (to, Known { names, numbers, outcomes })
+            });
+            explored.add(following);
+            let variables = explored.with_too_many_values();
             if !variables.is_empty() {
-                return Err(TooManyPartitions { variables, of_values: true });
+                return Err(TooManyPartitions { variables: variables.clone(), of_values: true });
             }
-            if ids.len() > most {
-                return Err(TooManyPartitions { variables: held.into_keys().collect(), of_values: false });
+            if explored.count() > most {
+                return Err(TooManyPartitions { variables: explored.variables(), of_values: false });
             }
         }
-        Ok(partitions)
+        Ok(())
     }
 
     /// Whether the partitions say more than the graph: of names or numbers, or of a branch that is decided.
@@ -254,8 +258,8 @@ impl<'f> Splitter<'_, 'f> {
                 let region = self.numbered(numbers, self.resolved(names, region));
                 match region.via {
                     None if self.followed.contains(local) => names.insert(*local, region),
-                    _ => names.remove(local),
-                };
+                    _ => _ = names.remove(local),
+                }
             }
             // An index that is computed anew is another one from now on.
             StepKind::Value(ValueStep::Evaluate(node)) => {
@@ -352,8 +356,8 @@ impl<'f> Splitter<'_, 'f> {
             only_values: OnceCell::new(),
             callees: OnceCell::new(),
         };
-        for Partition { block, known, next } in partitions {
-            let mut known = known.clone();
+        for Partition { block, known, next, .. } in partitions {
+            let mut known = Known::clone(known);
             let BasicBlock { steps, end } = &self.cfg.blocks[block.0];
             let mut copied = Vec::new();
             let here = BlockId(split.blocks.len());

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cfg::{BlockId, Cfg, CountedLoop, Extent, NodeId, Source, StepKind, ValueStep, Variable, gcd};
 use super::liveness;
+use super::sorted_map::SortedMap;
 use super::uniform::control::following;
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
@@ -14,7 +15,7 @@ use crate::model::expr::BinaryOp;
 const LARGEST: u64 = 12;
 
 /// The remainders of counters at a point; `None` for one whose loop has not begun.
-pub(super) type Remainders = BTreeMap<Variable, Option<u64>>;
+pub(super) type Remainders = SortedMap<Variable, Option<u64>>;
 
 /// An assignment to a variable: where, of which value, and of which part.
 pub(super) type Assignment = (BlockId, NodeId, Extent);

@@ -12,13 +12,14 @@ use phalanx_contract::uniformity::Uniformity;
 use super::accessors::selectors;
 use super::cfg::{BlockId, Cfg, CountedLoop, GroupStep, NodeId, Source, StepKind, Variable};
 use super::residues::{depends_on, live};
+use super::sorted_map::SortedMap;
 use super::uniform::values::Values;
 
 /// The most iterations of a loop whose counter is followed.
 const MOST_ITERATIONS: u64 = 8;
 
 /// The numbers of the current iterations; `None` for a counter whose loop has not begun.
-pub(super) type Iterations = BTreeMap<Variable, Option<u64>>;
+pub(super) type Iterations = SortedMap<Variable, Option<u64>>;
 
 /// The numbers that a counter takes.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 /// A map whose entries lie in the order of their keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SortedMap<K, V> {
     entries: Vec<(K, V)>,
 }
@@ -116,6 +116,20 @@ impl<K: Ord, V> SortedMap<K, V> {
 
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.iter_mut().map(|(_, value)| value)
+    }
+}
+
+impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
+    fn from_iter<T: IntoIterator<Item = (K, V)>>(entries: T) -> Self {
+        let mut map = SortedMap::default();
+        map.extend(entries);
+        map
+    }
+}
+
+impl<K: Ord, V> Extend<(K, V)> for SortedMap<K, V> {
+    fn extend<T: IntoIterator<Item = (K, V)>>(&mut self, entries: T) {
+        entries.into_iter().for_each(|(key, value)| self.insert(key, value));
     }
 }
 

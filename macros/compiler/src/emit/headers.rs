@@ -113,6 +113,7 @@ fn of_expression(kind: &ExprKind) -> &'static [&'static str] {
         ExprKind::Method { method, .. } => std::slice::from_ref(&method.header),
         ExprKind::ScalarCall { function, .. } => match function {
             ScalarFunction::Method(method) => std::slice::from_ref(&method.header),
+            ScalarFunction::CheckedFrom => &["checked.cuh"],
             ScalarFunction::From | ScalarFunction::Constructor(_) | ScalarFunction::Default => &[],
         },
         ExprKind::Intrinsic { function, .. } => std::slice::from_ref(&function.header),

@@ -1,12 +1,13 @@
-//! What is done to an item before it is parsed: attributes inside of functions, and the types of tokens that the file shows.
+//! What is done to an item before it is parsed: attributes inside of functions, and what the file shows, the types of tokens and which
+//! functions are imported.
 
 use std::borrow::Cow;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream, TokenTree};
 
 use crate::model::Role;
 use crate::parse::attributes_inside::{Settled, either, settled};
-use crate::parse::called_tokens;
+use crate::parse::{called_tokens, imported};
 use crate::source;
 
 /// Returns the item to be parsed, or, as an error, the two of which rustc keeps one. The text is that of the file around it, if it is
@@ -24,7 +25,16 @@ pub(super) fn prepared(
             return Err(either(role, options, &condition, [&with, &without]));
         }
     };
-    let read = || item.clone().into_iter().next().and_then(|first| source::text(first.span()));
+    let read = || source::text(span_of(&item)?);
     let file = file.map(Cow::Borrowed).or_else(|| read().map(Cow::Owned));
-    Ok(file.and_then(|file| called_tokens::typed(&item, &file)).unwrap_or(item))
+    let file = file.as_deref().unwrap_or_default();
+    let item = called_tokens::typed(&item, file).unwrap_or(item);
+    Ok(imported::marked(&item, file).unwrap_or(item))
+}
+
+/// The span whose file an item stands in: that of a function's name, since `macro_rules!` may have made the rest elsewhere.
+fn span_of(item: &TokenStream) -> Option<Span> {
+    let mut tokens = item.clone().into_iter();
+    let name = tokens.by_ref().find(|token| matches!(token, TokenTree::Ident(word) if word == "fn")).and(tokens.next());
+    name.or_else(|| item.clone().into_iter().next()).map(|token| token.span())
 }

@@ -47,6 +47,7 @@ pub(super) fn with_bodies(
 ) -> Option<WithBodies> {
     let read = |reads| {
         let Inlined { item, followed } = parse::inline::inlined(item, file, reads)?;
+        let item = parse::imported::marked(&item, file).unwrap_or(item);
         Some((read_again(function, options.clone(), item.clone(), session)?, item, followed))
     };
     let (again, item, followed) = read(Reads::All).or_else(|| read(Reads::Plain))?;

@@ -41,6 +41,11 @@ pub(crate) fn split_at_mut(at: SpanRange) -> Diag {
         .help("write to the array by its index, `array[mid + i] = ..`, or loop over `array.chunks_exact_mut(n)`")
 }
 
+pub(crate) fn mutable_parts(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedBorrow, at, "a pattern cannot take a mutable reference apart")
+        .help("write to the parts by the name of the place, `pair.0 = ..` or `array[i] = ..`, or bind one reference: `let x = &mut pair.0;`")
+}
+
 pub(crate) fn part_as_value(at: SpanRange) -> Diag {
     Diag::new(Rule::PartOfMemory, at, "a part of a local array is used by its elements alone")
         .help("write `part[i]`, `part.len()` or `part.iter()`; to a device function, pass the whole array and the position where the part begins")

@@ -32,7 +32,9 @@ pub(crate) fn instead_of_number_function(name: &str) -> Option<&'static str> {
         "min_value" => "write the constant: `u32::MIN`",
         "max_value" => "write the constant: `u32::MAX`",
         "from_str_radix" | "from_str" => "a kernel has no strings",
-        "try_from" => "test the range, then cast: `if x <= 255 { x as u8 } else { .. }`",
+        "try_from" => {
+            "use the result where it is made: `u8::try_from(x).unwrap_or(255)`, or `if let Ok(y) = u8::try_from(x)`"
+        }
         _ => return None,
     })
 }
@@ -79,7 +81,7 @@ static METHODS_OF_RUST: &[(&str, &[&str])] = methods! {
         eq ne lt le gt ge partial_cmp;
     "integers have `cmp`, floats `total_cmp` and `partial_cmp`: compare what has parts part by part":
         cmp total_cmp;
-    "test the range, then cast: `if x <= 255 { x as u8 } else { .. }`":
+    "use the result where it is made: `x.try_into().unwrap_or(0)`, or `u8::try_from(x)`":
         try_into;
     "integers and floats that hold all values of the number have it; otherwise cast: `x as f32`":
         into;

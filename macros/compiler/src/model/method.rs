@@ -32,6 +32,8 @@ impl ValueMethod {
 pub(crate) enum ScalarFunction {
     /// `u64::from(x)`: a cast between scalars.
     From,
+    /// `u8::try_from(x)` of integers, as an option.
+    CheckedFrom,
     /// `f32::from_bits(x)`, which has the same path in the text.
     Constructor(&'static str),
     /// `T::default()`: zero, also of a type parameter.
@@ -56,7 +58,7 @@ impl ScalarFunction {
     pub(crate) fn arguments(self) -> usize {
         match self {
             ScalarFunction::Default => 0,
-            ScalarFunction::From | ScalarFunction::Constructor(_) => 1,
+            ScalarFunction::From | ScalarFunction::CheckedFrom | ScalarFunction::Constructor(_) => 1,
             ScalarFunction::Method(method) => method.arguments + 1,
         }
     }

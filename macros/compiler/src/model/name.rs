@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 pub(crate) enum Space {
     Type,
     Function,
-    /// A function of `std::mem`, by its whole path.
+    /// A function of `std::mem` or `std::array`, by its whole path or imported.
     Exchange,
     /// A variant of `Option` or `Result`.
     Variant,
@@ -80,7 +80,7 @@ pub(crate) const NAMES: [(Space, &[&str]); 7] = [
             "wait_previous",
         ],
     ),
-    (Space::Exchange, &["replace", "swap"]),
+    (Space::Exchange, &["from_fn", "replace", "swap", "take"]),
     (Space::Variant, &["Err", "None", "Ok", "Some"]),
     (
         Space::Macro,

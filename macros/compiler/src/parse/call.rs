@@ -41,6 +41,9 @@ impl Parser<'_> {
             return self.error(messages::not_a_path(SpanRange::of(&call.func)));
         };
         let Some(last) = path.path.segments.last() else { return Expr::error(span) };
+        if let Some(imported) = self.imported_call(call, span) {
+            return imported;
+        }
         if let Some(local) = path.path.get_ident().and_then(|ident| self.lookup(ident))
             && self.function.kind(local) == Kind::Closure
         {
@@ -59,6 +62,9 @@ impl Parser<'_> {
         }
         if let Some(size) = self.size_of_type(&path.path, call, span) {
             return size;
+        }
+        if let Some(checked) = self.checked_from(&path.path, &call.args, span) {
+            return checked;
         }
         if let Some(known) = self.number_function(&path.path, &call.args, span) {
             return known;

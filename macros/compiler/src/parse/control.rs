@@ -6,6 +6,7 @@ use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, Exp
 
 use super::expr::is_literal;
 use super::iter_sources::is_range;
+use super::iter_steps::numbered_first;
 use super::signature::shape_kind;
 use super::syntax::strip;
 use super::{Binding, JumpTarget, Parser};
@@ -142,6 +143,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn for_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
+        if let Some(expr) = numbered_first(&repeat.expr).map(Box::new) {
+            return self.for_loop(&ExprForLoop { expr, ..repeat.clone() }, span);
+        }
         if let Some(adapted) = self.adapted_loop(repeat, span) {
             return adapted;
         }

@@ -169,6 +169,7 @@ impl Parser<'_> {
                 if self.is_elements(place)
                     || self.is_of_memory(place)
                     || is_named_field(place)
+                    || makes_array(place)
                     || matches!(place, syn::Expr::Array(_) | syn::Expr::Repeat(_)) =>
             {
                 let function = as_closure(function, &fresh("value"));
@@ -192,6 +193,13 @@ impl Parser<'_> {
                     if (#i as ::core::primitive::usize) < #place.len() { Some(#place[#i]) } else { None }
                 })
             }
+            ("then_with", _, [syn::Expr::Closure(other)]) if other.inputs.is_empty() => {
+                let (order, other) = (fresh("order"), whole(&other.body));
+                quote_spanned!(at=> {
+                    let #order: ::core::cmp::Ordering = #receiver;
+                    if #order.is_eq() { #other } else { #order }
+                })
+            }
             // The value is always evaluated.
             ("then_some", _, [value]) => {
                 let (holds, some) = (fresh("holds"), fresh("some"));
@@ -211,17 +219,24 @@ impl Parser<'_> {
         let syn::Expr::Path(path) = strip(&call.func) else { return None };
         let names: Vec<String> = path.path.segments.iter().rev().map(|segment| segment.ident.to_string()).collect();
         // The whole path is compared, because a module of the user's may be called `mem`.
+        match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            [function, "mem", "std" | "core"] => self.exchange_of(function, &path.path, call, span),
+            ["from_fn", "array", "std" | "core"] => self.exchange_of("from_fn", &path.path, call, span),
+            _ => None,
+        }
+    }
+
+    /// Rewrites the call of a function of `std::mem` or `std::array`, by a path that names it.
+    pub(super) fn exchange_of(
+        &mut self,
+        function: &str,
+        path: &syn::Path,
+        call: &ExprCall,
+        span: SpanRange,
+    ) -> Option<Expr> {
         let at = SpanRange::of(path).lo;
         let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
-        let function = match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            [function, "mem", "std" | "core"] => function,
-            ["from_fn", "array", "std" | "core"] => {
-                let function = as_closure(call.args.first().filter(|_| call.args.len() == 1)?, &fresh("i"));
-                return Some(self.in_place(quote_spanned!(at=> ::phalanx::__private::array_of(#function)), span));
-            }
-            _ => return None,
-        };
-        self.known(&path.path, Space::Exchange)?;
+        self.known(path, Space::Exchange)?;
         let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
         let mut order = OperandOrder::of(&arguments, fresh("operand").span());
         let tokens = match (function, &arguments[..]) {
@@ -229,6 +244,15 @@ impl Parser<'_> {
                 let (first, second) = (lent(first, &mut order)?, lent(second, &mut order)?);
                 let (bindings, held) = (order.bindings(), fresh("held"));
                 quote_spanned!(at=> { #bindings let #held = #first; #first = #second; #second = #held; })
+            }
+            ("from_fn", [_]) => {
+                let function = as_closure(call.args.first()?, &fresh("i"));
+                quote_spanned!(at=> ::phalanx::__private::array_of(#function))
+            }
+            ("take", [place]) => {
+                let (place, bindings, held) = (lent(place, &mut order)?, order.bindings(), fresh("held"));
+                let default = quote_spanned!(at=> ::core::default::Default::default());
+                quote_spanned!(at=> { #bindings let #held = #place; #place = #default; #held })
             }
             ("replace", [place, value]) => {
                 let place = lent(place, &mut order)?;
@@ -356,6 +380,18 @@ pub(super) fn is_part(place: &syn::Expr) -> bool {
 /// Whether it is a field with a name, whose struct is in memory, where no options are. A tuple's part may be one.
 fn is_named_field(place: &syn::Expr) -> bool {
     is_part(place) && matches!(strip(place), syn::Expr::Field(syn::ExprField { member: syn::Member::Named(_), .. }))
+}
+
+/// Whether a call gives the bytes of a number, or an array made of them.
+fn makes_array(expr: &syn::Expr) -> bool {
+    match strip(expr) {
+        syn::Expr::MethodCall(call) => match (call.method.to_string().as_str(), call.args.len()) {
+            ("to_le_bytes" | "to_be_bytes", 0) => true,
+            ("map", 1) => makes_array(&call.receiver),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// Whether an expression may be evaluated several times: names, numbers and arithmetic on them.

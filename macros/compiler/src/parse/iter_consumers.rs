@@ -9,7 +9,7 @@ use super::Parser;
 use super::copied_items::{self, ITEM_CONSUMERS};
 use super::desugared_methods::{test_of, to_reference};
 use super::item_names::Names;
-use super::iter_steps::{ADAPTORS, Adaptor, Steps, adaptors, leaving};
+use super::iter_steps::{ADAPTORS, Adaptor, Steps, adaptors, leaving, numbered_first};
 use super::operand_order::{OperandOrder, whole};
 use super::syntax::{strip, untyped};
 use crate::messages;
@@ -47,6 +47,9 @@ impl Parser<'_> {
         let name = call.method.to_string();
         if !is_iterator(&call.receiver) {
             return None;
+        }
+        if let Some(receiver) = numbered_first(&call.receiver).map(Box::new) {
+            return self.consumed(&ExprMethodCall { receiver, ..call.clone() }, span);
         }
         if is_adapted(call) {
             return Some(self.error(messages::iterator_value(SpanRange::of(call))));
@@ -325,7 +328,7 @@ pub(super) fn gives_references(source: &syn::Expr) -> bool {
     match strip(source) {
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
             "iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut" => true,
-            "copied" | "cloned" | "into_iter" => false,
+            "copied" | "cloned" | "into_iter" | "map" | "map_while" => false,
             _ => gives_references(&call.receiver) || call.args.iter().any(gives_references),
         },
         syn::Expr::Reference(_) => true,

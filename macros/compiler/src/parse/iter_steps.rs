@@ -241,3 +241,35 @@ fn leaves(stream: TokenStream) -> bool {
         TokenTree::Literal(_) => false,
     })
 }
+
+/// Returns an iterator whose items are numbered before they are mapped, which is the same: `.enumerate().map(|(k, x)| (k, f(x)))` for
+/// `.map(|x| f(x)).enumerate()`.
+pub(super) fn numbered_first(iterator: &syn::Expr) -> Option<syn::Expr> {
+    let syn::Expr::MethodCall(call) = strip(iterator) else { return None };
+    let inner = numbered_first(&call.receiver);
+    let receiver = inner.as_ref().unwrap_or(&call.receiver);
+    if call.method == "enumerate"
+        && call.args.is_empty()
+        && let syn::Expr::MethodCall(map) = strip(receiver)
+        && map.method == "map"
+        && let Some(function) = map.args.first().map(strip)
+    {
+        let at = SpanRange::of(&call.method).lo;
+        let number = Ident::new("number", at.resolved_at(Span::mixed_site()));
+        let (pat, value) = match function {
+            syn::Expr::Closure(closure) => {
+                let (pat, body) = (untyped(closure.inputs.first()?), &closure.body);
+                (quote!(#pat), quote!(#body))
+            }
+            function @ syn::Expr::Path(_) => {
+                let item = Ident::new("item", at.resolved_at(Span::mixed_site()));
+                (quote!(#item), quote!(#function(#item)))
+            }
+            _ => return None,
+        };
+        let items = &map.receiver;
+        return syn::parse2(quote_spanned!(at=> #items.enumerate().map(|(#number, #pat)| (#number, #value)))).ok();
+    }
+    let receiver = Box::new(inner?);
+    Some(syn::Expr::MethodCall(syn::ExprMethodCall { receiver, ..call.clone() }))
+}

@@ -22,6 +22,9 @@ pub(super) struct LocalPart {
     whole: Ident,
     start: Ident,
     length: Ident,
+    /// The array's own name, for one of two mutable parts: rustc would not have two mutable references to the array, so that its place is
+    /// used.
+    place: Option<(Ident, LocalId)>,
 }
 
 /// Elements of an array: the place that is indexed, the position of the first one, and their number.
@@ -46,9 +49,13 @@ impl Parser<'_> {
         let syn::Expr::Path(path) = strip(expr) else { return None };
         let name = path.path.get_ident()?;
         let local = self.lookup(name)?;
-        let LocalPart { whole, start, length } = self.local_parts.get(&local)?;
+        let LocalPart { whole, start, length, place } = self.local_parts.get(&local)?;
         // The array itself has another name.
         let is_part = Binding::of(name) == Binding::of(&self.function.local(local).name);
+        let whole = match place {
+            Some((name, array)) => Some(name).filter(|name| self.lookup(name) == Some(*array))?,
+            None => whole,
+        };
         let tokens = |name: &Ident| name.to_token_stream();
         is_part.then(|| Elements { whole: tokens(whole), start: tokens(start), length: tokens(length) })
     }
@@ -142,7 +149,20 @@ impl Parser<'_> {
                     }
                     None => return None,
                 };
-                if mutable {
+                // A part of a part is one of the same array.
+                let place = match strip(&call.receiver) {
+                    syn::Expr::Path(path) if mutable => {
+                        match (self.named_part(&call.receiver), path.path.get_ident()) {
+                            (None, Some(name)) => self.lookup(name).map(|array| (name.clone(), array)),
+                            (Some(_), Some(name)) => {
+                                self.lookup(name).and_then(|part| self.local_parts.get(&part)?.place.clone())
+                            }
+                            (_, None) => None,
+                        }
+                    }
+                    _ => None,
+                };
+                if mutable && place.is_none() {
                     self.diags.push(messages::split_at_mut(SpanRange::of(call)));
                     return Some(Vec::new());
                 }
@@ -161,7 +181,10 @@ impl Parser<'_> {
                 for (half, elements) in halves.elems.iter().zip([left, right]) {
                     match half {
                         Pat::Wild(_) => {}
-                        Pat::Ident(name) => self.bind_part(&name.ident, elements, false, &mut out)?,
+                        Pat::Ident(name) => match &place {
+                            Some(place) => self.bind_place(&name.ident, elements, place.clone(), &mut out),
+                            None => self.bind_part(&name.ident, elements, false, &mut out)?,
+                        },
                         _ => return None,
                     }
                 }
@@ -177,6 +200,25 @@ impl Parser<'_> {
         self.statements(&statements).0
     }
 
+    /// Binds a name to a part of an array that is used by the array's own name.
+    fn bind_place(&mut self, name: &Ident, elements: Elements, place: (Ident, LocalId), out: &mut Vec<Stmt>) {
+        let part = self.bind_bounds(name, elements.start, elements.length, out);
+        let local = self.declare(name, None, Kind::Reference { mutable: true }, None);
+        self.function.locals[local.0].is_array = true;
+        self.local_parts.insert(local, LocalPart { place: Some(place), ..part });
+    }
+
+    /// Binds the variables of a part that has a name.
+    fn bind_bounds(&mut self, name: &Ident, from: TokenStream, count: TokenStream, out: &mut Vec<Stmt>) -> LocalPart {
+        let of = |what: &str| format_ident!("{what}_of_{name}", span = name.span().resolved_at(Span::mixed_site()));
+        let (start, length) = (of("start"), of("length"));
+        out.extend(self.made(quote_spanned!(name.span()=>
+            let #start: ::core::primitive::usize = #from;
+            let #length: ::core::primitive::usize = #count;
+        )));
+        LocalPart { whole: of("whole"), start, length, place: None }
+    }
+
     /// Binds a name to a part of an array.
     pub(super) fn bind_part(
         &mut self,
@@ -185,14 +227,8 @@ impl Parser<'_> {
         mutable: bool,
         out: &mut Vec<Stmt>,
     ) -> Option<()> {
-        let of = |what: &str| format_ident!("{what}_of_{name}", span = name.span().resolved_at(Span::mixed_site()));
-        let part = LocalPart { whole: of("whole"), start: of("start"), length: of("length") };
-        let (LocalPart { start, length, .. }, Elements { whole, start: from, length: count }) = (&part, elements);
-        let at = name.span();
-        out.extend(self.made(quote_spanned!(at=>
-            let #start: ::core::primitive::usize = #from;
-            let #length: ::core::primitive::usize = #count;
-        )));
+        let Elements { whole, start, length } = elements;
+        let part = self.bind_bounds(name, start, length, out);
         let span = SpanRange::of(name);
         let target = self.expr(&parse2(whole).ok()?);
         let target = match target.result_kind {

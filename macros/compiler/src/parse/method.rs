@@ -27,6 +27,9 @@ impl Parser<'_> {
         if let Some(part) = self.method_of_part(call, span) {
             return part;
         }
+        if let Some(converted) = self.converted(call) {
+            return Expr { span, ..self.expr(&converted) };
+        }
         if let Some(copied) = self.over_copy(call) {
             return Expr { span, ..self.expr(&copied) };
         }

@@ -6,6 +6,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::visit::Visit;
+use syn::visit_mut::{self, VisitMut};
 use syn::{Arm, Expr, ExprIf, ExprLet, ExprMatch, ExprMethodCall, ExprWhile, Local, LocalInit, Pat, Stmt, parse2};
 
 use super::Parser;
@@ -100,17 +102,43 @@ impl Parser<'_> {
         Some(repeat)
     }
 
-    /// Returns a `let` in a chain of conditions over a copy: its names are in scope in the rest of the chain.
+    /// Returns a `let` in a chain of conditions over a copy: its names are in scope in the rest of the chain, so that the pattern itself binds
+    /// the references.
     pub(super) fn condition_over_copy(&self, binding: &ExprLet) -> Option<ExprLet> {
-        let (pat, expr, names) = self.pattern_over_copy(&binding.pat, &binding.expr)?;
-        names.is_empty().then(|| ExprLet { pat: Box::new(pat), expr: Box::new(expr), ..binding.clone() })
+        let (pat, expr) = match self
+            .converted_pattern(&binding.pat, &binding.expr)
+            .or_else(|| behind_reference(&binding.pat, &binding.expr))
+        {
+            Some(converted) => converted,
+            None => {
+                let (pat, is_explicit) = by_reference(&binding.pat)?;
+                (pat, self.copied_option(&binding.expr, is_explicit)?)
+            }
+        };
+        Some(ExprLet { pat: Box::new(pat), expr: Box::new(expr), ..binding.clone() })
     }
 
     /// Returns `match option { Some(x) => .., None => .. }` over a copy.
     pub(super) fn match_over_copy(&self, choice: &ExprMatch) -> Option<ExprMatch> {
+        if let Some(converted) = self.converted_match(choice) {
+            return Some(converted);
+        }
+        if let Some(place) = shared(&choice.expr) {
+            let arm = |arm: &Arm| Some(Arm { pat: with_references(&arm.pat)?, ..arm.clone() });
+            let arms = choice.arms.iter().map(arm).collect::<Option<Vec<Arm>>>()?;
+            return Some(ExprMatch { expr: Box::new(place.clone()), arms, ..choice.clone() });
+        }
         let mut is_certain = false;
         let arm_over_copy = |arm: &Arm| {
-            let (pat, names, is_explicit) = off_reference(&arm.pat)?;
+            let (pat, names, is_explicit) = match &arm.pat {
+                // The names are in scope in the guard, too.
+                Pat::Guard(guarded) => {
+                    let (pat, is_explicit) = by_reference(&guarded.pat)?;
+                    let pat = Pat::Guard(syn::PatGuard { pat: Box::new(pat), ..guarded.clone() });
+                    (pat, Vec::new(), is_explicit)
+                }
+                pat => off_reference(pat)?,
+            };
             is_certain |= is_explicit;
             let body = &arm.body;
             let body = match names.is_empty() {
@@ -130,6 +158,10 @@ impl Parser<'_> {
         let at = SpanRange::of(&local.pat).lo;
         let (pat, expr, names) = match (&local.pat, &init.diverge) {
             (pat, Some(_)) => self.pattern_over_copy(pat, &init.expr)?,
+            (pat @ (Pat::Tuple(_) | Pat::Struct(_) | Pat::TupleStruct(_) | Pat::Slice(_)), None) => {
+                let (pat, expr) = behind_reference(pat, &init.expr)?;
+                (pat, expr, Vec::new())
+            }
             (Pat::Reference(reference), None) => {
                 ((*reference.pat).clone(), self.copied_reference(&init.expr, true)?, Vec::new())
             }
@@ -146,8 +178,43 @@ impl Parser<'_> {
         Some(std::iter::once(first).chain(names).collect())
     }
 
+    /// Returns a pattern and an option of a position in place of `Some(x)` and `v.get_mut(i)`, and the statement that binds the name to the
+    /// element at that position.
+    fn element_in_place(&self, pat: &Pat, option: &Expr) -> Option<(Pat, Expr, Vec<Stmt>)> {
+        let Expr::MethodCall(call) = strip(option) else { return None };
+        let Pat::TupleStruct(some) = pat else { return None };
+        let [Pat::Ident(name)] = some.elems.iter().collect::<Vec<_>>()[..] else { return None };
+        let is_place = self.is_elements(&call.receiver) || self.named_part(&call.receiver).is_some();
+        if !is_place || name.by_ref.is_some() || name.subpat.is_some() {
+            return None;
+        }
+        let (place, at) = (&call.receiver, SpanRange::of(&call.method).lo);
+        let index = match (call.method.to_string().as_str(), call.args.first()) {
+            ("get_mut", Some(index)) if !matches!(strip(index), Expr::Range(_)) => quote!(#index),
+            ("first_mut", None) => quote!(0),
+            // The index of an empty array's last element wraps, and is above every length.
+            ("last_mut", None) => quote!(#place.len() - 1),
+            _ => return None,
+        };
+        let position = hidden(&Ident::new("position", at));
+        let position_of = quote_spanned!(at=> {
+            let #position = #index;
+            if (#position as ::core::primitive::usize) < #place.len() { Some(#position) } else { None }
+        });
+        let mut some = some.clone();
+        some.elems[0] = pat_of(position.clone());
+        let element = parse2(quote_spanned!(at=> let #name = &mut #place[#position];)).ok()?;
+        Some((Pat::TupleStruct(some), parse2(position_of).ok()?, vec![element]))
+    }
+
     /// Returns a pattern and its option over a copy, and the statements that bind names to the reference.
     fn pattern_over_copy(&self, pat: &Pat, option: &Expr) -> Option<(Pat, Expr, Vec<Stmt>)> {
+        if let Some((pat, expr)) = self.converted_pattern(pat, option).or_else(|| behind_reference(pat, option)) {
+            return Some((pat, expr, Vec::new()));
+        }
+        if let Some(in_place) = self.element_in_place(pat, option) {
+            return Some(in_place);
+        }
         let (pat, names, is_explicit) = off_reference(pat)?;
         Some((pat, self.copied_option(option, is_explicit)?, names))
     }
@@ -158,13 +225,9 @@ impl Parser<'_> {
 fn off_reference(pat: &Pat) -> Option<(Pat, Vec<Stmt>, bool)> {
     let some = match pat {
         Pat::Wild(_) | Pat::Path(_) => return Some((pat.clone(), Vec::new(), false)),
-        // The names are in scope in the guard, too.
-        Pat::Guard(guarded) => {
-            let (pat, names, is_explicit) = off_reference(&guarded.pat)?;
-            let pat = Pat::Guard(syn::PatGuard { pat: Box::new(pat), ..guarded.clone() });
-            return names.is_empty().then_some((pat, names, is_explicit));
-        }
         Pat::Ident(name) if name.ident == "None" => return Some((pat.clone(), Vec::new(), false)),
+        // All alternatives bind the same names.
+        Pat::Or(_) => return by_reference(pat).map(|(pat, is_explicit)| (pat, Vec::new(), is_explicit)),
         Pat::TupleStruct(some) if some.elems.len() == 1 => some,
         _ => return None,
     };
@@ -174,6 +237,7 @@ fn off_reference(pat: &Pat) -> Option<(Pat, Vec<Stmt>, bool)> {
     let at = SpanRange::of(inner).lo;
     let (inner, is_explicit) = match inner {
         Pat::Wild(_) => (inner.clone(), false),
+        inner if !binds_names(inner) => (inner.clone(), false),
         Pat::Reference(reference) if reference.mutability.is_none() => ((*reference.pat).clone(), true),
         Pat::Ident(name) if name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none() => {
             let copy = hidden(&name.ident);
@@ -189,6 +253,96 @@ fn off_reference(pat: &Pat) -> Option<(Pat, Vec<Stmt>, bool)> {
     some.elems[0] = inner;
     let names = syn::parse::Parser::parse2(syn::Block::parse_within, names).ok()?;
     Some((Pat::TupleStruct(some), names, is_explicit))
+}
+
+/// Takes the reference off the pattern of an option whose names are bound by reference: `Some(ref x)` for `Some(x)`. Returns whether the
+/// pattern says `&`.
+fn by_reference(pat: &Pat) -> Option<(Pat, bool)> {
+    match pat {
+        Pat::Wild(_) | Pat::Path(_) => Some((pat.clone(), false)),
+        Pat::Ident(name) if name.ident == "None" => Some((pat.clone(), false)),
+        Pat::Paren(paren) => by_reference(&paren.pat),
+        Pat::Or(alternatives) => {
+            let (mut alternatives, mut is_certain) = (alternatives.clone(), false);
+            for case in &mut alternatives.cases {
+                let (pat, is_explicit) = by_reference(case)?;
+                (*case, is_certain) = (pat, is_certain | is_explicit);
+            }
+            Some((Pat::Or(alternatives), is_certain))
+        }
+        Pat::TupleStruct(some) if some.elems.len() == 1 => {
+            let mut some = some.clone();
+            let is_explicit = match &some.elems[0] {
+                Pat::Reference(reference) if reference.mutability.is_none() => {
+                    some.elems[0] = (*reference.pat).clone();
+                    true
+                }
+                inner => {
+                    some.elems[0] = with_references(inner)?;
+                    false
+                }
+            };
+            Some((Pat::TupleStruct(some), is_explicit))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a pattern and a place, in place of a pattern and a reference to the place: `match &self.state { .. }`.
+fn behind_reference(pat: &Pat, reference: &Expr) -> Option<(Pat, Expr)> {
+    Some((with_references(pat)?, shared(reference)?.clone()))
+}
+
+/// Returns the place of a reference that changes nothing.
+fn shared(expr: &Expr) -> Option<&Expr> {
+    match strip(expr) {
+        Expr::Reference(reference) if reference.mutability.is_none() => match strip(&reference.expr) {
+            place @ (Expr::Path(_) | Expr::Field(_) | Expr::Tuple(_)) => Some(place),
+            // A part of an array is no value.
+            place @ Expr::Index(index) if !matches!(strip(&index.index), Expr::Range(_)) => Some(place),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Returns a pattern that binds its names by reference.
+fn with_references(pat: &Pat) -> Option<Pat> {
+    let (mut pat, mut names) = (pat.clone(), ByReference { is_possible: true });
+    names.visit_pat_mut(&mut pat);
+    names.is_possible.then_some(pat)
+}
+
+/// Has a pattern bind its names by reference, as Rust's default binding modes have it.
+struct ByReference {
+    is_possible: bool,
+}
+
+impl VisitMut for ByReference {
+    fn visit_pat_mut(&mut self, pat: &mut Pat) {
+        match pat {
+            // A constant, by Rust's convention.
+            Pat::Ident(name) if name.ident.to_string().starts_with(char::is_uppercase) => {}
+            Pat::Ident(name) if name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none() => {
+                name.by_ref = Some(syn::token::Ref { span: name.ident.span() });
+            }
+            Pat::Ident(_) | Pat::Reference(_) => self.is_possible = false,
+            pat => visit_mut::visit_pat_mut(self, pat),
+        }
+    }
+}
+
+/// Whether a pattern binds names.
+fn binds_names(pat: &Pat) -> bool {
+    struct Names(bool);
+    impl Visit<'_> for Names {
+        fn visit_pat_ident(&mut self, name: &syn::PatIdent) {
+            self.0 |= !name.ident.to_string().starts_with(char::is_uppercase);
+        }
+    }
+    let mut names = Names(false);
+    names.visit_pat(pat);
+    names.0
 }
 
 /// Binds the names of a pattern to references to the parts of a place.

@@ -7,6 +7,8 @@ use syn::{Expr, ExprLit, Lit, Pat, PatIdent, RangeLimits, UnOp};
 
 use super::aggregate::member_of;
 use super::expr::{fits_64_bits, without_suffix};
+use super::float_patterns;
+use super::syntax::strip;
 use super::{Binding, Parser};
 use crate::messages;
 use crate::model::expr::{self as model, Arm, Condition, ExprKind, Member};
@@ -115,7 +117,13 @@ impl Parser<'_> {
                 Some(PatternKind::Error)
             }
             Pat::Lit(literal) => literal_pattern(&literal.lit),
-            Pat::Ident(name) if name.by_ref.is_none() => match &name.subpat {
+            // A reference to a part that nothing changes meanwhile.
+            Pat::Ident(name) if name.by_ref.is_some() => {
+                let is_shared = name.mutability.is_none() && name.subpat.is_none() && result_kind == Kind::Value;
+                let local = is_shared.then(|| self.bound_name(name, Kind::Reference { mutable: false }))??;
+                Some(PatternKind::Bind { local, sub: None })
+            }
+            Pat::Ident(name) => match &name.subpat {
                 None if self.is_none(&name.ident) => Some(PatternKind::Variant { variant: Variant::None, field: None }),
                 None if name.mutability.is_none() && is_constant(&name.ident) => {
                     Some(self.compared(|parser| parser.constant(name.to_token_stream(), &name.ident.to_string())))
@@ -289,6 +297,11 @@ impl Parser<'_> {
                     Pat::Guard(guarded) => (&*guarded.pat, Some(&guarded.guard)),
                     pat => (pat, None),
                 };
+                let compared = float_patterns::without(pat, guard.map(|guard| &**guard));
+                let (pat, guard) = match &compared {
+                    Some((pat, guard)) => (pat, Some(guard)),
+                    None => (pat, guard.map(|guard| &**guard)),
+                };
                 let pattern = parser.pattern(pat, scrutinee.result_kind);
                 parser.note_arrays(&pattern, &scrutinee);
                 let guard = guard.map(|guard| parser.condition(guard));
@@ -367,6 +380,11 @@ impl Parser<'_> {
 
     /// Parses the scrutinee of a `match`, an `if let` or a `let else`: plain data, or an optional token.
     pub(super) fn scrutinee(&mut self, expr: &Expr) -> model::Expr {
+        if let Expr::Reference(reference) = strip(expr)
+            && reference.mutability.is_some()
+        {
+            return self.error(messages::mutable_parts(SpanRange::of(expr)));
+        }
         let mut scrutinee = self.expr(expr);
         match scrutinee.result_kind {
             Kind::Value | Kind::Unknown | Kind::Never | Kind::OptionalToken(_) | Kind::OptionalMemory(_) => {}

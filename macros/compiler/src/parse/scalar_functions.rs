@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::Path;
 
 use super::Parser;
-use super::syntax::Arguments;
+use super::syntax::{Arguments, type_argument};
 use crate::messages;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
@@ -44,6 +44,20 @@ impl Parser<'_> {
         Some(self.scalar_function(function, path, arguments, span))
     }
 
+    /// Parses `checked_from::<u8, _>(x)`, which `conversions` makes.
+    pub(super) fn checked_from(&mut self, path: &Path, arguments: &Arguments, span: SpanRange) -> Option<Expr> {
+        let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if names != ["phalanx", "__private", "checked_from"] {
+            return None;
+        }
+        let owner = type_argument(&path.segments.last()?.arguments, 0)?.to_token_stream();
+        let ty = self.type_name(owner.clone());
+        let operands = arguments.iter().map(|argument| self.value(argument)).collect();
+        let function = ScalarFunction::CheckedFrom;
+        let kind = ExprKind::ScalarCall { ty, owner, function, operands, site: None };
+        Some(Expr { kind, result_kind: Kind::Value, span })
+    }
+
     fn scalar_function(
         &mut self,
         function: ScalarFunction,
@@ -63,7 +77,9 @@ impl Parser<'_> {
         let ty = self.type_name(owner.clone());
         let (operands, site) = match function {
             ScalarFunction::Default => (Vec::new(), None),
-            ScalarFunction::From => (arguments.iter().map(|argument| self.value(argument)).collect(), None),
+            ScalarFunction::From | ScalarFunction::CheckedFrom => {
+                (arguments.iter().map(|argument| self.value(argument)).collect(), None)
+            }
             ScalarFunction::Constructor(_) => {
                 (arguments.iter().map(|argument| self.argument_beside(argument)).collect(), None)
             }
@@ -76,7 +92,13 @@ impl Parser<'_> {
         Expr { kind: ExprKind::ScalarCall { ty, owner, function, operands, site }, result_kind: Kind::Value, span }
     }
 
-    fn intrinsic(&mut self, function: &'static Intrinsic, path: &Path, arguments: &Arguments, span: SpanRange) -> Expr {
+    pub(super) fn intrinsic(
+        &mut self,
+        function: &'static Intrinsic,
+        path: &Path,
+        arguments: &Arguments,
+        span: SpanRange,
+    ) -> Expr {
         if arguments.len() != function.arguments {
             return self.error(messages::argument_count(span, function.name, function.arguments, arguments.len()));
         }

@@ -87,6 +87,7 @@ impl Parser<'_> {
         let of = match base.result_kind {
             Kind::Memory(memory) => memory,
             Kind::Unknown => return Expr::error(span),
+            Kind::Value if self.is_local_array(&index.expr) => return self.error(messages::part_as_value(span)),
             kind => return self.error(messages::no_parts(base.span, kind)),
         };
         let mutable = borrow.unwrap_or(of == Memory::GlobalMut);

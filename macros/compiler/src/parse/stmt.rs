@@ -9,6 +9,7 @@ use syn::{Item, Local, LocalInit, Pat, Stmt as SynStmt, Type, parse2};
 
 use super::Parser;
 use super::iter_consumers::with_stated_type;
+use super::named_ranges;
 use super::signature::shape_kind;
 use super::syntax::strip;
 use crate::messages;
@@ -38,6 +39,12 @@ impl Parser<'_> {
                 && let Some(over_copy) = self.let_over_copy(local)
             {
                 over_copy.into_iter().rev().for_each(|stmt| stmts.push_front(Cow::Owned(stmt)));
+                continue;
+            }
+            if let SynStmt::Local(local) = &*stmt
+                && let Some(rest) = named_ranges::without(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
+            {
+                stmts = rest.into_iter().map(Cow::Owned).collect();
                 continue;
             }
             if let SynStmt::Local(local) = &*stmt

@@ -158,13 +158,15 @@ impl Facts {
         let mut fact = 0;
         while fact < known.len() {
             let set = known[fact];
-            let is_settled = match self.settles[fact] {
-                Settles::Never => false,
-                Settles::Any(actors) => set & actors != 0,
-                Settles::All => set & all == all,
-            };
-            if is_settled && set & OPEN == 0 {
-                known[fact] = ALL;
+            if set & OPEN == 0 && set != ALL {
+                let is_settled = match self.settles[fact] {
+                    Settles::Never => false,
+                    Settles::Any(actors) => set & actors != 0,
+                    Settles::All => set & all == all,
+                };
+                if is_settled {
+                    known[fact] = ALL;
+                }
             }
             fact += 1;
         }
@@ -227,17 +229,25 @@ impl Facts {
 
     /// Adds what an actor knows to a phase.
     pub(super) fn carry(&self, known: &mut [u128], actor: usize, phase: u128) {
-        for fact in 0..known.len() {
-            if self.brings(known, fact, actor) {
+        let mut fact = 0;
+        while fact < known.len() {
+            if known[fact] & phase == 0 && self.brings(known, fact, actor) {
                 known[fact] |= phase;
             }
+            fact += 1;
         }
     }
 
     /// Lets an actor know what is known to a barrier's last phase.
     pub(super) fn acquire(&self, known: &mut [u128], barrier: usize, actor: usize) {
         let phase = self.complete_of(barrier);
-        known.iter_mut().filter(|set| **set & phase != 0).for_each(|set| *set |= 1 << actor);
+        let mut fact = 0;
+        while fact < known.len() {
+            if known[fact] & phase != 0 {
+                known[fact] |= 1 << actor;
+            }
+            fact += 1;
+        }
     }
 
     /// Lets actors that meet know what one of them knows.
@@ -257,9 +267,13 @@ impl Facts {
             (known[*fact] & current != 0).then_some(())?;
             known[*fact] = ALL;
         }
-        for set in known.iter_mut().filter(|set| **set != ALL) {
-            let known = if *set & current != 0 { complete } else { 0 };
-            *set = *set & !(current | complete) | known;
+        let mut fact = 0;
+        while fact < known.len() {
+            let set = known[fact];
+            if set != ALL {
+                known[fact] = set & !(current | complete) | if set & current != 0 { complete } else { 0 };
+            }
+            fact += 1;
         }
         let (last, before) = (self.numbers[&Fact::Phase(barrier)], self.numbers[&Fact::PhaseBefore(barrier)]);
         known[before] = known[last];

@@ -97,7 +97,7 @@ impl Number for u128 {
     fn hash(state: &[u128]) -> u32 {
         let (mut mixed, mut at) = (0, 0);
         while at < state.len() {
-            mixed = mix(mix(mixed, state[at] as u64), (state[at] >> 64) as u64);
+            mixed = mix(mixed, state[at] as u64 ^ ((state[at] >> 64) as u64).rotate_left(32));
             at += 1;
         }
         (mixed >> 32) as u32

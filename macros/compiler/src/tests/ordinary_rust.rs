@@ -107,6 +107,59 @@ fn what_decides_a_barrier() {
             "let v = [n, 2]; if v[..2].iter().sum::<u32>() > 3 { S }",
         ),
         ("if [n, rank] == [n, 3] { S }", "if [n, 4] == [n, 3] { S }"),
+        (
+            "let v = [n, rank]; if let Some(x) = v.get(1) && *x > 3 { S }",
+            "let v = [n, 2]; if let Some(x) = v.get(1) && *x > 3 { S }",
+        ),
+        (
+            "let v = [n, rank]; match v.get(1) { Some(k) if *k > 3 => { S } _ => {} }",
+            "let v = [n, 2]; match v.get(1) { Some(k) if *k > 3 => { S } _ => {} }",
+        ),
+        (
+            "let v = [n, rank]; if matches!(v.get(1), Some(0..=3)) { S }",
+            "let v = [n, 2]; if matches!(v.get(1), Some(0..=3)) { S }",
+        ),
+        ("let p = (n, rank); let (a, b) = &p; if *b > 3 { S }", "let p = (n, 2); let (a, b) = &p; if *b > 3 { S }"),
+        (
+            "let p = (n, rank); match &p { (_, b) if *b > 3 => { S } _ => {} }",
+            "let p = (n, 2); match &p { (_, b) if *b > 3 => { S } _ => {} }",
+        ),
+        (
+            "let mut v = [n; 4]; if let Some(x) = v.get_mut(1) { *x = rank; } if v[1] > 3 { S }",
+            "let mut v = [n; 4]; if let Some(x) = v.get_mut(1) { *x = 2; } if v[1] > 3 { S }",
+        ),
+        (
+            "let mut v = [n; 4]; if let Some(x) = v.get_mut(rank) { *x = 2; } if v[1] > 3 { S }",
+            "let mut v = [n; 4]; if let Some(x) = v.get_mut(n) { *x = 2; } if v[1] > 3 { S }",
+        ),
+        (
+            "let mut v = [n; 4]; let (a, b) = v.split_at_mut(2); b[1] = rank; if v[3] > 3 { S }",
+            "let mut v = [n; 4]; let (a, b) = v.split_at_mut(2); b[1] = 2; if v[3] > 3 { S }",
+        ),
+        ("let r = 0..rank; if r.contains(&3) { S }", "let r = 0..n; if r.contains(&3) { S }"),
+        ("let r = 0..rank; for i in r.clone() { S }", "let r = 0..n; for i in r.clone() { S }"),
+        ("let r = 1..=rank; for i in r.rev() { S }", "let r = 1..=n; for i in r.rev() { S }"),
+        ("let r = 0..rank; if r.len() > 2 || r.is_empty() { S }", "let r = 0..n; if r.len() > 2 || r.is_empty() { S }"),
+        ("if u8::try_from(rank).is_ok() { S }", "if u8::try_from(n).is_ok() { S }"),
+        ("if let Ok(x) = u8::try_from(rank) && x > 3 { S }", "if let Ok(x) = u8::try_from(n) && x > 3 { S }"),
+        (
+            "match u8::try_from(rank) { Ok(x) if x > 3 => { S } Ok(_) | Err(_) => {} }",
+            "match u8::try_from(n) { Ok(x) if x > 3 => { S } Ok(_) | Err(_) => {} }",
+        ),
+        (
+            "match rank as f32 { 0.0..=3.0 => { S } 4.0 | 5.0..6.0 => {} _ => {} }",
+            "match n as f32 { 0.0..=3.0 => { S } 4.0 | 5.0..6.0 => {} _ => {} }",
+        ),
+        ("use std::cmp::max; if max(rank, 3) > 4 { S }", "use std::cmp::max; if max(n, 3) > 4 { S }"),
+        (
+            "use std::mem::{self, swap}; let (mut a, mut b) = (n, rank); swap(&mut a, &mut b); mem::swap(&mut n, &mut b); if a > 3 { S }",
+            "use std::mem::{self, swap}; let (mut a, mut b) = (n, 2); swap(&mut a, &mut b); mem::swap(&mut n, &mut b); if a > 3 { S }",
+        ),
+        ("if rank.cmp(&3).then_with(|| n.cmp(&3)).is_gt() { S }", "if n.cmp(&3).then_with(|| n.cmp(&4)).is_gt() { S }"),
+        (
+            "let v = [n, 2]; for (k, x) in v.iter().map(|x| x + rank).enumerate() { if x > 3 { S } }",
+            "let v = [n, 2]; for (k, x) in v.iter().map(|x| x + n).enumerate() { if x > 3 { S } }",
+        ),
     ] {
         let with = |body: &str| broken(&body.replace('S', "block.sync();").replace("block.sync();ome", "Some"));
         assert_eq!(with(of_thread), ["divergent_collective"], "{of_thread}");
@@ -139,11 +192,16 @@ fn what_is_no_value() {
         ("let v = [n; 4]; let w = &v[1..]; output[0] = total(w);", "part_of_memory"),
         ("let v = [n; 4]; let w = &v[1..]; let x = *w;", "part_of_memory"),
         ("let v = [n; 4]; let w = &v[1..]; let f = |k: usize| w[k] + total(w);", "part_of_memory"),
-        ("let mut v = [n; 4]; let (a, b) = v.split_at_mut(2); a[0] = b[0];", "part_of_memory"),
+        ("let mut v = [[n; 4]; 2]; let (a, b) = v[1].split_at_mut(2); a[0] = b[0];", "part_of_memory"),
         ("let v = [n; 4]; let it = v.iter();", "unsupported_loop"),
         ("let v = [n; 4]; let it = v.iter().map(|x| x + 1); for x in it { output[0] = x; }", "unsupported_loop"),
         ("let v = [n; 4]; let it = v.windows(2);", "unsupported_loop"),
-        ("match n as f32 { 1.0 => {} _ => {} }", "unsupported_pattern"),
+        ("if let 1.0 = n as f32 {}", "unsupported_pattern"),
+        ("match (n as f32, n) { (1.0, 2) | (3, 2.0) => {} _ => {} }", "unsupported_pattern"),
+        ("let r = u8::try_from(n);", "unsupported_call"),
+        ("match u8::try_from(n) { Ok(x) => {} Err(error) => {} }", "unsupported_call"),
+        ("let mut r = 0..n; output[0] = r.next().unwrap();", "unsupported_syntax"),
+        ("let r = 0..n; let r = r.start;", "unsupported_syntax"),
     ] {
         assert_eq!(broken(body).first().map(String::as_str), Some(rule), "{body}: {:?}", broken(body));
     }

@@ -66,6 +66,12 @@ pub fn from<T: Lossless + From<F>, F: DeviceScalar>(value: F) -> T {
     T::from(value)
 }
 
+/// Evaluates `T::try_from(value)` between integers, as an option.
+#[inline]
+pub fn checked_from<T: Integer + TryFrom<F>, F: Integer>(value: F) -> Option<T> {
+    T::try_from(value).ok()
+}
+
 /// A scalar that other scalars convert to without loss.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar that other scalars convert to")]
 pub trait Lossless: DeviceScalar {}

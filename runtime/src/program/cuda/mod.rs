@@ -111,7 +111,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
         "range_values.cuh",
         &["values_of", "unclamped", "increased", "decreased", "increased_at_most", "decreased_at_most"],
     ),
-    ("range_within.cuh", &["range_within", "row_range_within"]),
+    ("range_within.cuh", &["range_within", "row_range_within", "from_within"]),
     ("search.cuh", &["covers_below", "middle_of"]),
     ("short_array.cuh", &["positions_of", "is_in"]),
     ("spread.cuh", &["spread_by", "hull"]),

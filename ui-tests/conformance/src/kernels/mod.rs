@@ -77,6 +77,7 @@ mod options;
 mod order;
 mod orders;
 mod ordinary;
+mod ordinary_imports;
 mod patterns;
 mod persistent;
 mod phase_barriers;
@@ -86,6 +87,7 @@ mod pipelines;
 mod ranks;
 mod references;
 mod relaxed;
+mod rows;
 mod searches;
 mod shuffles;
 mod stages;
@@ -137,6 +139,7 @@ pub fn modules() -> Vec<Module> {
         stages::modules(),
         constant_stages::modules(),
         tiles::modules(),
+        rows::modules(),
         searches::modules(),
         shuffles::modules(),
         folds::modules(),
@@ -177,6 +180,7 @@ pub fn modules() -> Vec<Module> {
         continuations::modules(),
         combinators::modules(),
         ordinary::modules(),
+        ordinary_imports::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),

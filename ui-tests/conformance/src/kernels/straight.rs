@@ -102,6 +102,28 @@ failing! { input, out, n;
         let w = input.load_vec::<4>(n + 5);
         /* straight_vectors */ out.store_vec(n + 54, w);
     }
+    straight_part, "range 70..64 out of bounds for length 64", {
+        let part = &input[n as usize..];
+        out[1] = part[0] + part[1];
+        let next = /* straight_part */ &input[n as usize * 10..];
+        out[2] = next[0];
+    }
+    straight_part_of_a_part, "range 0..63 out of bounds for length 57", {
+        out[1] = input[n] + input[n + 1];
+        let part = /* straight_part_of_a_part */ &input[n as usize..][..n as usize * 9];
+        out[2] = part[60];
+    }
+    straight_element_of_a_part, "index 50 out of bounds for length 50", {
+        let (part, whole) = (&input[n as usize..][..50], &input[..64]);
+        out[1] = whole[63] + /* straight_element_of_a_part */ part[n + 43] + whole[64 + n];
+    }
+    straight_part_that_changes, "index 57 out of bounds for length 57", {
+        let mut part = &input[n as usize..];
+        out[1] = part[56] + part[0];
+        out[2] = part[1] + /* straight_part_that_changes */ part[57];
+        part = &input[70..];
+        out[3] = part[0];
+    }
     straight_misaligned, "a vector of 16 bytes must be aligned to 16 bytes, but the one at index 7 is not", {
         let v = input.load_vec::<4>(n + 1);
         let w = /* straight_misaligned */ input.load_vec::<4>(n);
@@ -139,6 +161,19 @@ fn behind_a_loop(input: &[i32], places: &[u32], out: &mut [i32]) {
     let other = cluster.map_shared_rank(&tile, 1 - cluster.block_rank());
     out[i] = sum + other[t] + /* behind_a_loop */ input[at];
     cluster.sync();
+}
+
+/// What lanes exchange stands between them, and a short loop around one.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn behind_a_reduction(input: &[i32], places: &[u32], out: &mut [i32]) {
+    let (warp, i) = (tiled_partition::<32>(&this_thread_block()), this_grid().thread_rank());
+    let at = places[i];
+    fence(Release, Scope::Block);
+    let pair = [input[i], input[i] + 1].map(|x| x * 3);
+    let sum = warp.reduce(pair.iter().sum::<i32>(), op::Plus);
+    for k in 0..2 {
+        out[i] += pair[k] + (sum + /* behind_a_reduction */ input[at]) * k as i32;
+    }
 }
 
 const THREADS: usize = 512;
@@ -180,10 +215,18 @@ fn places_behind_a_loop(device: &Device) -> Outcome {
     })
 }
 
+fn places_behind_a_reduction(device: &Device) -> Outcome {
+    let pair = |value: &i32| 6 * value + 3;
+    let want = |values: &[i32], i: usize| pair(&values[i]) + values[i / 32 * 32..][..32].iter().map(pair).sum::<i32>();
+    with_places(device, "behind_a_reduction", want, |input, places, out| {
+        behind_a_reduction(input, places, out).grid(8).launch(device)
+    })
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let (mut checks, mut kernels) = simple();
-    checks.extend(check_list![places_behind_a_barrier, places_behind_a_loop]);
-    kernels.extend(kernel_list![behind_a_barrier, behind_a_loop]);
+    checks.extend(check_list![places_behind_a_barrier, places_behind_a_loop, places_behind_a_reduction]);
+    kernels.extend(kernel_list![behind_a_barrier, behind_a_loop, behind_a_reduction]);
     vec![Module { name: "straight", checks, kernels }]
 }

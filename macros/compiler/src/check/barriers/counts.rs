@@ -62,7 +62,8 @@ pub(super) fn init_of_full_count(cx: &Context<'_, '_>, id: Id) -> Option<Barrier
     init_of_full_count_here(cx, id)
 }
 
-/// The same, as far as the function itself initializes the barrier and arrives: what called functions do is left out.
+/// Finds the `init` of a barrier that expects one arrival of each thread of the block, among those of the function itself. What called
+/// functions do to the barrier is left out.
 pub(super) fn init_of_full_count_here(cx: &Context<'_, '_>, id: Id) -> Option<BarrierCallId> {
     let cfg = cx.cfg;
     let mut init = None;

@@ -29,7 +29,8 @@ pub(super) enum Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relation {
     Less,
-    /// Of numbers that need not have an order, such as floats: otherwise it is that one is not less.
+    /// The first value is at least the second one. Integers have `Less` that does not hold instead; of floats, which need not have an order,
+    /// that is another relation.
     AtLeast,
     Equal,
 }
@@ -62,7 +63,7 @@ impl Comparison {
         (parts == 1 && others == 1).then_some(self)
     }
 
-    /// The same comparison of something else than the part.
+    /// Returns the comparison with a value in the place of the part.
     pub(super) fn with(&self, value: &Side) -> Comparison {
         let sides = self.sides.clone().map(|side| if let Side::Part(_) = side { value.clone() } else { side });
         Comparison { sides, ..self.clone() }
@@ -87,7 +88,7 @@ impl Comparison {
         (one.relation == other.relation && one.sides == other.sides).then_some(one.holds == other.holds)
     }
 
-    /// The same condition by what is less, if the values have an order.
+    /// Returns the condition with `Less` in the place of `AtLeast`, if the values are integers.
     fn of_one_order(self) -> Comparison {
         match self.relation {
             Relation::AtLeast if self.of_integers => {

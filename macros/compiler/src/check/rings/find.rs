@@ -40,6 +40,8 @@ pub(super) struct Sought {
     pub(super) limit: usize,
     /// Whether an index may be out of range for all that is known of the arguments.
     pub(super) indexes: bool,
+    /// Whether a parity may be stale for all that is proved.
+    pub(super) may_be_stale: bool,
 }
 
 /// Looks for small arguments with which the kernel has a stale parity or, unless it is proved to have none, a fault.
@@ -197,7 +199,9 @@ fn find_for(
             other => other,
         };
         let Some(Verdict::Fault { fault, trace }) = verdict else {
-            return Ok(prepared.stale().map(|stale| report::stale(kernel, &objects, &sites, &assembled, &stale)));
+            let may_be_stale = sought.as_ref().is_none_or(|sought| sought.may_be_stale);
+            let stale = if may_be_stale { prepared.stale() } else { None };
+            return Ok(stale.map(|stale| report::stale(kernel, &objects, &sites, &assembled, &stale)));
         };
         if is_of_another_turn(kernel, &objects, &fault) {
             return Ok(None);

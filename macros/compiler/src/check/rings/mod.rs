@@ -342,9 +342,9 @@ fn judge<'f>(
             }
             // Where a write is one access with a read of another element, other threads may write that meanwhile.
             let is_sought = arrays < followed || kernel.merged.get();
-            (Ok(proved), is_sought.then_some(Sought { limit, indexes: false }))
+            (Ok(proved), is_sought.then_some(Sought { limit, indexes: false, may_be_stale }))
         }
-        Err((refusal, indexes)) => (Err(refusal), Some(Sought { limit, indexes })),
+        Err((refusal, indexes)) => (Err(refusal), Some(Sought { limit, indexes, may_be_stale: true })),
     };
     // What is not proved may still be wrong, and what is proved may still take old data for new.
     let asked = constants.asked();

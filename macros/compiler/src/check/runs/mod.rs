@@ -73,7 +73,7 @@ pub(super) trait Observer {
     fn iterates(&mut self) -> bool;
     /// Whether the run may pass over what is left of a long loop that only computes and accesses memory, so that it comes further.
     fn shortens(&self) -> bool;
-    /// Whether it looks at steps that only compute or set a variable, too, which most steps are.
+    /// Whether it looks at all steps that only compute or set a variable, and not just at those that compute a peer's rank.
     fn sees_values(&self) -> bool;
 }
 
@@ -190,31 +190,32 @@ impl<'a, 'f> Runs<'a, 'f> {
             stays: BTreeMap::new(),
         };
         let (mut block, all, sees_values) = (self.cfg.entry, *left, observer.sees_values());
+        let (blocks, plan) = (&self.cfg.blocks[..], &self.plan.blocks[..]);
         loop {
             while let Some(end) = thread.after_idle_loop(block) {
                 block = end;
             }
-            let steps = &self.cfg.blocks[block.0].steps;
-            for planned in &self.plan.blocks[block.0].steps {
+            let steps = &blocks[block.0].steps[..];
+            for planned in &plan[block.0].steps[..] {
                 if *left == 0 {
                     return Ok(false);
                 }
                 *left -= 1;
-                let is_value = match &planned.action {
+                let is_seen = match &planned.action {
                     Action::Evaluate(node, recipe) => {
                         thread.compute(block, *node, recipe)?;
-                        true
+                        recipe.names_peer || sees_values
                     }
                     Action::Set { variable, value, extent } => {
                         thread.set(*variable, *value, *extent);
-                        true
+                        sees_values
                     }
                     Action::Other => {
                         thread.step(&steps[planned.number])?;
-                        false
+                        true
                     }
                 };
-                if sees_values || !is_value {
+                if is_seen {
                     observer.step(&thread, (block, planned.number), &steps[planned.number]);
                 }
             }

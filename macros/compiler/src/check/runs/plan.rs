@@ -67,6 +67,8 @@ pub(super) struct Recipe {
     pub(super) bits: Option<u32>,
     /// Whether it is a quotient or a remainder.
     pub(super) divides: bool,
+    /// Whether it is the rank of a peer whose memory or barrier is named.
+    pub(super) names_peer: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -210,7 +212,7 @@ impl Plan {
                 ) => unknown,
             };
             let divides = matches!(node.source, Source::Binary(BinaryOp::Div | BinaryOp::Rem));
-            recipes.push(Recipe { how, bits: None, divides });
+            recipes.push(Recipe { how, bits: None, divides, names_peer: false });
         }
         let is_operands = |node: NodeId| matches!(cfg.nodes[node.0].source, Source::Operands);
         for (node, bits) in &cfg.cuts {
@@ -234,6 +236,11 @@ impl Plan {
                 recipes[node.0].how = How::Digit(position.digit);
                 recipes[node.0].bits = None;
             }
+        }
+        let regions = cfg.accesses.iter().map(|access| &access.region);
+        let regions = regions.chain(cfg.barrier_calls.iter().map(|call| &call.region));
+        for rank in regions.filter_map(|region| region.rank) {
+            recipes[rank.0].names_peer = true;
         }
         recipes
     }

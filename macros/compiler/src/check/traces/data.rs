@@ -132,7 +132,8 @@ impl Data {
         }
     }
 
-    /// The same of a variable that holds such a value, or now and then a number that the thread knows.
+    /// Returns the element that a variable is compared by: each value that the variable is set to is one that [`Self::compared`] finds, or a
+    /// number that the thread knows.
     fn compared_where_set(&self, cfg: &Cfg<'_>, variable: Variable, depth: u32) -> Option<Loaded> {
         let mut found = None;
         for value in self.sets.get(&variable)? {

@@ -19,17 +19,17 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     threadIdx blockIdx blockDim gridDim warpSize dim3 \
     phalanx cmp phalanx_launch launch_block phalanx_dynamic_shared integer as as_const upper_word constant_quotient constant_remainder local_array slice slice_mut readonly_slice writable \
     shared_array shared_slice tensor_map tensor_map_mut swizzled dynamic_shared dynamic_shared_slice remote_array remote_slice \
-    subslice subslice_unchecked copied_part copied_part_unchecked subslice_inclusive subslice_from row_of rest_of chunk_of exact_chunk_of split_at load_vec store_vec load_vec_unchecked store_vec_unchecked vector \
+    subslice subslice_unchecked copied_part copied_part_unchecked subslice_inclusive subslice_from subslice_from_unchecked row_of rest_of chunk_of exact_chunk_of split_at load_vec store_vec load_vec_unchecked store_vec_unchecked vector \
     load_matrix load_matrix_transposed store_matrix store_matrix_transposed matrix_a matrix_b accumulator tf32 mma_async transposed wait_mma wait_mma_prior wait_mma_except_last increase_registers decrease_registers in_flight \
     values_of values_in increased decreased increased_at_most decreased_at_most keep_address keep_test begin_timed_launch counting counting_through is_counting counted_below counted_through values_below values_through anything_like threads_of_warp spread_by up_by down_by limited confined at_least more_than at_most less_than other_than is_natural covers covers_as covers_below hull middle_of covers_row covers_vectors covers_row_vectors row_of_unchecked lanes_of unclamped positions_of is_in get_adjacent_of length_of loaded_ahead \
-    assume_arguments require require_of_warp all_of_warp holds when within within_row range_within row_range_within vector_within row_vector_within deferred deferred_vector \
+    assume_arguments at_once require require_of_warp all_of_warp holds when within within_row range_within row_range_within from_within vector_within row_vector_within deferred deferred_vector \
     i8x2 i8x4 i8x8 i8x16 u8x2 u8x4 u8x8 u8x16 i16x2 i16x4 i16x8 u16x2 u16x4 u16x8 f16x2 f16x4 f16x8 bf16x2 bf16x4 bf16x8 i32x2 i32x4 u32x2 u32x4 f32x2 f32x4 i64x2 u64x2 f64x2 \
     option result none some whole if_some Then tuple relaxed acquire release acq_rel seq_cst block_scope cluster_scope device_scope system_scope fence nanosleep launch_dependents wait_previous \
     memcpy_async bulk_copy_async store_async wait_async wait_prior bulk_wait_group bulk_wait_group_read profiled \
     load_async prefetch multicast_async expect_multicast reduce_add_async reduce_min_async reduce_max_async reduce_and_async reduce_or_async reduce_xor_async \
     barrier cluster_barrier barriers cluster_barriers remote_barrier \
     range range_inclusive extent thread_block thread_block_tile coalesced_group cluster_group grid_group \
-    op tiled_partition coalesced_threads labeled_partition binary_partition \
+    op checked_from tiled_partition coalesced_threads labeled_partition binary_partition \
     reads_of_peers this_cluster this_thread_block this_grid here assertion_failed panicked print detail \
     atomic_element global_atomic shared_atomic remote_atomic none_type floating \
     i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 f16 bf16 half_float e4m3 e5m2 float8 fast cuda";

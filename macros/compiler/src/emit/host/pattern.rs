@@ -6,6 +6,7 @@ use quote::{quote, quote_spanned};
 
 use super::place::host_member;
 use super::{Host, parentheses};
+use crate::model::kind::Kind;
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
 
@@ -22,7 +23,8 @@ impl Host<'_> {
                     Some(sub) => parentheses(sub.span, self.pattern(sub)),
                     None => quote_spanned!(lo=> _),
                 };
-                quote_spanned!(lo=> #mutable #name @ #sub)
+                let by_reference = matches!(info.kind, Kind::Reference { .. }).then(|| quote_spanned!(lo=> ref));
+                quote_spanned!(lo=> #by_reference #mutable #name @ #sub)
             }
             PatternKind::Bool(value) => quote_spanned!(lo=> #value),
             PatternKind::Int { digits, negative, suffix } => {

@@ -142,6 +142,7 @@ impl Host<'_> {
                 let (name, types) = match function {
                     ScalarFunction::Default => ("zero", quote!(#ty)),
                     ScalarFunction::From => ("from", quote!(#ty, _)),
+                    ScalarFunction::CheckedFrom => ("checked_from", quote!(#ty, _)),
                     ScalarFunction::Constructor(name) => (*name, quote!(#ty)),
                     ScalarFunction::Method(method) => (method.name, quote!(#ty)),
                 };

@@ -77,6 +77,10 @@ fn neighbours_of_the_elements_of_an_array() {
 fn neighbours_in_a_chunk_and_under_a_name() {
     let sum = "let mut sum = 0.0; for two in w[..n].chunks_exact(2) { sum += two[0] * two[1]; } m[0] = sum;";
     contains(sum, "two.get_adjacent(0) * two.get_adjacent(1);");
+    // A method of a number changes no memory.
+    let sum =
+        "let mut sum = 0; for two in w[..n].chunks_exact(2) { sum ^= (two[0] + two[1]).to_bits(); sum.to_le_bytes(); }";
+    contains(sum, "two.get_adjacent(0) + two.get_adjacent(1)");
     prints("for k in 0..4 { let i = at * 4 + k; m[i] = w[i + 1]; }", "m.get_adjacent(i) = w_ahead.get_unchecked(k);");
     let named = "for k in 0..4 { let i = at * 4; let at = i + k; m[at] = w[at + i]; }";
     contains(named, "auto i = at * 4; auto at_2 = i + k; return memory.get_adjacent(at_2 + i);");

@@ -57,7 +57,29 @@ fn threads_that_may_wait_for_others_of_their_warp() {
     assert!(!is_together(&format!("loop {{ if count.atomic(0).load(Relaxed) == 1 {{ break; }} }} {after}")));
     assert!(is_together(&format!("count.atomic(0).fetch_add(1, Relaxed); {after}")));
     assert!(!is_together(&format!("let bar = shared_barrier(); bar.init_collective(&block, 64); {after}")));
-    assert!(!is_together(&format!("helper(t); {after}")));
+}
+
+/// What a function does is not known where it is called: the runtime leaves the ending out if its threads meet or wait.
+#[test]
+fn calls_of_functions_in_which_threads_may_meet() {
+    let of = |body: &str| {
+        let kernel = format!(
+            "#[cluster_kernel(block = 64)] fn subject(x: &[f32], out: &mut [f32], n: u32) {{
+                let block = this_thread_block(); let t = block.thread_rank();
+                let warp = tiled_partition::<32>(&block); {body}
+            }}"
+        );
+        text(&kernel, |kind| (kind == "Alone").then(|| "<alone>".to_string()))
+    };
+    let run = of("let v = helper(x[t] + x[n]); out[t] = warp.reduce(v, op::Plus);");
+    assert!(run.contains("require<alone>_of_warp(within(x, t)"), "{run}");
+    let tested = of("for k in 0..n { out[k] = warp.reduce(helper(x[k]), op::Plus); }");
+    assert!(tested.contains("<alone>if (<alone>all_of_warp(covers("), "{tested}");
+    // What a closure does that makes an array is known.
+    for v in ["x[t] + x[n]", "[x[t], x[n]].map(|x| x * 3.0)[1]"] {
+        let none = of(&format!("let v = {v}; out[t] = warp.reduce(v, op::Plus);"));
+        assert!(none.contains("require_of_warp(") && !none.contains("<alone>"), "{none}");
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod search;
 mod short_arrays;
 mod steps;
 mod straight;
+mod views;
 mod whole_warps;
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -116,8 +117,10 @@ fn show(fragment: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Optio
         ("Literal", [syn::Lit::Int(slot), syn::Lit::Str(digits)]) => {
             Some(format!("<slot{} {}>", number(slot), digits.value()))
         }
-        ("Alone" | "Operator" | "Within", _) => {
-            Some(list(inside.stream(), "text")?.iter().filter_map(|fragment| show(fragment, mark)).collect::<String>())
+        (kind @ ("Alone" | "Operator" | "Within"), _) => {
+            let text =
+                list(inside.stream(), "text")?.iter().filter_map(|fragment| show(fragment, mark)).collect::<String>();
+            Some(mark(kind).unwrap_or_default() + &text)
         }
         ("Struct", _) => Some(structure(inside.stream(), mark)),
         ("Shared", [.., syn::Lit::Str(name)]) => {

@@ -93,11 +93,65 @@ fn variables_of_the_run() {
         "let (x, y) = (w[a] as usize, w[b] as usize); *r = m[x] + m[y];",
         &["within(w, a) & within(w, b)", "within(m, x) & within(m, y)"],
     );
-    // A part of memory is checked where it is made.
+}
+
+/// A part is tested before the run as what is loaded of it is, unless its bounds are not known there.
+#[test]
+fn parts_of_memory() {
     fronts(
-        "*r = w[a] + w[b]; let part = &w[a..]; *r += part[a] + part[b];",
+        "*r = w[a] + w[b]; let part = &w[a..]; *r += part[b];",
+        &["within(w, a) & within(w, b) & from_within(w, a) & within(subslice_from_unchecked(w, a), b)"],
+    );
+    fronts(
+        "let (first, second) = (&w[a..][..8], &w[b..a]); *r = first[a] + second[b];",
+        &["from_within(w, a) & range_within(subslice_from_unchecked(w, a), 0, 8) & range_within(w, b, a) \
+           & within(subslice_unchecked(subslice_from_unchecked(w, a), 0, 8), a) & within(subslice_unchecked(w, b, a), b)"],
+    );
+    fronts(
+        "*r = w[a] + w[b]; let part = &w[..=a]; *r += part[a] + part[b];",
         &["within(w, a) & within(w, b)", "within(part, a) & within(part, b)"],
     );
+    fronts(
+        "let mut part = &w[a..]; *r = part[b] + w[b]; part = &w[b..]; *r += part[a] + part[b];",
+        &[
+            "from_within(w, a) & within(subslice_from_unchecked(w, a), b) & within(w, b) & from_within(w, b)",
+            "within(part, a) & within(part, b)",
+        ],
+    );
+    fronts("let part = &w[w[a] as usize..]; *r = part[a] + part[b];", &["within(part, a) & within(part, b)"]);
+}
+
+/// What lanes exchange is no exit, and the tests of a short loop behind it stand before it, too.
+#[test]
+fn loops_behind_what_lanes_exchange() {
+    let warp = "let warp = tiled_partition::<32>(&this_thread_block());";
+    let meets = |body: &str, test: &str| fronts(&format!("{warp} let x = warp.reduce(*r, op::Plus); {body}"), &[test]);
+    meets("*r = x + w[a] + w[b];", "within(w, a) & within(w, b)");
+    meets(
+        "for k in 0..2 { m[a + k] = x * w[k]; }",
+        "within(w, <slot0 0> + 0) & within(m, a + (<slot0 0> + 0)) \
+         & within(w, <slot0 0> + 1) & within(m, a + (<slot0 0> + 1))",
+    );
+    meets(
+        "let v = [1, 2, 3]; for k in 1..3 { *r += v[k] * w[2 * k]; }",
+        "within(w, 2 * (<slot1 1> + 0)) & within(w, 2 * (<slot1 1> + 1))",
+    );
+    let ends = |body: &str| fronts(&format!("{warp} let x = warp.reduce(*r, op::Plus); {body}"), &[]);
+    // Too many iterations, an element beyond the array, a variable of the loop that is not known, and what leaves the loop.
+    ends("for k in 0..5 { m[a + k] = x * w[k]; }");
+    ends("let v = [1, 2, 3]; for k in 1..4 { *r += v[k] * w[2 * k]; }");
+    ends("let mut i = a; for k in 0..2 { m[k] = w[i]; i += b; }");
+    ends("for k in 0..2 { if w[k] > 7 { break; } m[k] = x; }");
+    // Without a place where threads meet, the loop has a test of its own.
+    fronts("let x = *r; for k in 0..2 { m[a + k] = x * w[k]; }", &[]);
+}
+
+/// What closures make of arrays is no exit if they only compute.
+#[test]
+fn mapped_arrays() {
+    let of = |closure: &str| format!("let v = [w[a], w[b]].map(|x| {closure}); *r = v[0] + v[1] + m[a] + m[b];");
+    fronts(&of("x * 3"), &["within(w, a) & within(w, b) & within(m, a) & within(m, b)"]);
+    fronts(&of("w[x as usize]"), &["within(w, a) & within(w, b)", "within(m, a) & within(m, b)"]);
 }
 
 #[test]
@@ -121,7 +175,7 @@ fn what_ends_a_run() {
     ends("let q = f as usize; let p = q.wrapping_div(b);");
     ends("m.atomic(a).fetch_add(1, Relaxed);");
     ends("fence(Release, Scope::Device);");
-    ends("let part = &w[a..];");
+    ends("let part = &w[..=a];");
     ends("let (left, right) = w.split_at(a);");
     ends("while *r < 4 { *r += 1; }");
     ends("for i in 0..a { *r += 1; }");
@@ -160,6 +214,9 @@ fn what_does_not_end_a_run() {
     goes_on("if f > 0.5 { this_thread_block().sync(); }");
     goes_on("for i in 0..4 { *r += 1; if *r > 7 { *r ^= i as u32; } }");
     goes_on("let v = [1u32, 2]; for i in 0..2 { *r += v[i]; }");
+    goes_on("let v = [1u32, 2]; for x in &v { *r += x; }");
+    goes_on("let (u, v) = ([1u32, 2], [3u32, 4]); *r += u.iter().zip(&v).map(|(x, y)| x * y).sum::<u32>();");
+    goes_on("let u = [1u32, 2].map(|x| x + 1); for i in 0..2 { *r += u[i]; }");
     goes_on("let mut v = [0u32; 4]; for i in 0..=3 { for k in 0..2 { *r += 1; } v[i] = *r; }");
 }
 

@@ -33,6 +33,13 @@ __device__ __forceinline__ constexpr bool is_minus_one(integer<Raw> a) {
 
 } // namespace detail
 
+// `T::try_from(x)`: a value of the other type that is the same number.
+template <class To, class Raw>
+__device__ __forceinline__ constexpr option<To> checked_from(integer<Raw> x) {
+    const To cast = as<To>(x);
+    return {cast, as<integer<Raw>>(cast) == x && (cast < 0) == (x < 0)};
+}
+
 #define PHALANX_BINARY(CHECKED, OVERFLOWING, COMPUTED, OTHER)                                                          \
     template <class Raw>                                                                                               \
     __device__ __forceinline__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a, detail::given<OTHER> b) {                        \

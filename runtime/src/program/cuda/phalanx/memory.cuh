@@ -46,6 +46,35 @@ __device__ __forceinline__ T load_readonly(const T* place) {
 }
 #endif
 
+// The words of a value of two or four.
+struct two_words {
+    unsigned words[2];
+};
+struct four_words {
+    unsigned words[4];
+};
+
+} // namespace detail
+
+// Returns a value whose words are all loaded where it is. The compiler knows nothing of what makes them known together, so that it does not
+// load one by itself where that one is used; loads next to each other it joins to a wide one.
+template <class T>
+__device__ __forceinline__ T at_once(T value) {
+    if constexpr (sizeof(T) == 8 && alignof(T) == 4) {
+        auto of = __builtin_bit_cast(detail::two_words, value);
+        asm("" : "+r"(of.words[0]), "+r"(of.words[1]));
+        return __builtin_bit_cast(T, of);
+    } else if constexpr (sizeof(T) == 16 && alignof(T) == 4) {
+        auto of = __builtin_bit_cast(detail::four_words, value);
+        asm("" : "+r"(of.words[0]), "+r"(of.words[1]), "+r"(of.words[2]), "+r"(of.words[3]));
+        return __builtin_bit_cast(T, of);
+    } else {
+        return value;
+    }
+}
+
+namespace detail {
+
 // The length of a slice. In the launches that PHALANX_SHORT_SLICES names, none has 2^31 elements or more, so that an index of 32 bits,
 // with a sign or without, and a length are compared as words.
 #ifdef PHALANX_SHORT_SLICES

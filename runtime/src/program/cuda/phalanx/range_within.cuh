@@ -31,6 +31,13 @@ __device__ __forceinline__ detail::range_check range_within(Memory&& memory, det
     return {site, start, end, detail::whole(memory).length};
 }
 
+// Whether `&memory[start..]` is within bounds.
+template <class Memory>
+__device__ __forceinline__ detail::range_check from_within(Memory&& memory, detail::index start, PHALANX_SITE) {
+    const auto length = detail::whole(memory).length;
+    return {site, start, usize(length), length};
+}
+
 // The same in a row, an array that is an element of memory.
 template <class Row>
 __device__ __forceinline__ detail::range_check row_range_within(detail::index start, detail::index end, PHALANX_SITE) {

@@ -126,6 +126,13 @@ __device__ __forceinline__ auto subslice_from(Memory&& memory, Start start, PHAL
     return subslice(whole, start, usize(whole.length), site);
 }
 
+// The same without its check: a test before it has shown that it holds.
+template <class Memory, class Start>
+__device__ __forceinline__ auto subslice_from_unchecked(Memory&& memory, Start start) {
+    const auto whole = detail::whole(memory);
+    return subslice_unchecked(whole, start, usize(whole.length));
+}
+
 // `&memory[index]`, if the elements are arrays; or an element as an argument.
 template <class Memory, class Index>
 __device__ __forceinline__ auto row_of(Memory&& memory, Index index, PHALANX_SITE) {

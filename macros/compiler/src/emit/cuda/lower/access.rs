@@ -34,6 +34,8 @@ pub(super) enum AccessForm<'e> {
     StoreVec(&'e Expr),
     /// `&memory[index..end]`, with the end.
     Range(&'e Expr),
+    /// `&memory[index..]`
+    From,
 }
 
 impl<'e> Access<'e> {
@@ -48,6 +50,7 @@ impl<'e> Access<'e> {
                     Op::StoreVec => AccessForm::StoreVec(operands.get(2)?),
                     Op::Part { form: Part::Row, .. } => AccessForm::Row,
                     Op::Part { form: Part::Range, .. } => AccessForm::Range(operands.get(2)?),
+                    Op::Part { form: Part::From, .. } => AccessForm::From,
                     _ => return None,
                 };
                 Some(Access { site: *site, memory: operands.first()?, index: operands.get(1)?, form })
@@ -69,7 +72,11 @@ impl<'e> Access<'e> {
     fn range_end(&self) -> Option<&'e Expr> {
         match self.form {
             AccessForm::Range(end) => Some(end),
-            AccessForm::Element | AccessForm::Row | AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => None,
+            AccessForm::Element
+            | AccessForm::Row
+            | AccessForm::LoadVec(_)
+            | AccessForm::StoreVec(_)
+            | AccessForm::From => None,
         }
     }
 
@@ -87,7 +94,7 @@ impl<'e> Access<'e> {
     /// type comes from.
     pub(super) fn lanes(&self, region: &impl Region) -> Option<Option<Vec<Fragment>>> {
         match self.form {
-            AccessForm::Element | AccessForm::Row | AccessForm::Range(_) => None,
+            AccessForm::Element | AccessForm::Row | AccessForm::Range(_) | AccessForm::From => None,
             AccessForm::LoadVec(lanes) => Some(Some(vec![Fragment::Digits(lanes)])),
             AccessForm::StoreVec(vector) => Some(region.lanes(vector)),
         }

@@ -169,6 +169,11 @@ fn stores(body: &Block) -> (BTreeSet<SiteId>, bool) {
             }
         }
         ExprKind::Op { op, .. } => is_changed |= op.facts().effect == Effect::Changes,
+        // A method may change its receiver.
+        ExprKind::Call { callee: Callee::Method(..), arguments, .. } => {
+            let is_own = |argument: &Expr| argument.result_kind == Kind::Value && argument.memory().is_none();
+            is_changed |= !arguments.iter().all(is_own);
+        }
         ExprKind::Call { callee, arguments, .. } => is_changed |= !passes_values(callee, arguments),
         ExprKind::CallClosure { .. } | ExprKind::Cuda(_) => is_changed = true,
         _ => {}

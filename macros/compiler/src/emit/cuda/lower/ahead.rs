@@ -14,8 +14,9 @@
 use proc_macro2::TokenStream;
 
 use super::access::{Access, AccessForm};
+use super::collectives::is_collective;
 use super::constant_loops::size;
-use super::nest::{Nest, is_collective};
+use super::nest::Nest;
 use super::numbers::{self, count, number};
 use super::peers::is_remote;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};

@@ -18,7 +18,7 @@ impl<'f: 'e, 'e> Scan<'_, 'f, 'e> {
             assigns |= matches!(inner.kind, ExprKind::Assign(..) | ExprKind::AssignOp { .. });
         });
         // The closure without checks is declared before the run, where what another one captures need not exist.
-        let is_inside = self.values.declared.contains(&name);
+        let is_inside = self.values.variables.declared.contains(&name);
         if assigns || is_inside || closure.by_value || self.in_closure {
             return None;
         }

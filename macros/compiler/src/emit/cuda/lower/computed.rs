@@ -14,12 +14,14 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
+use quote::quote;
 
 use super::access::Region;
 use super::constant_loops::is_constant;
 use super::straight::Scan;
 use crate::model::LocalId;
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::effect::effect;
+use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::facts::Effect;
 use crate::model::op::Op;
 use crate::model::place::local_of;
@@ -27,19 +29,21 @@ use crate::model::walk::walk;
 
 /// A number that the text gives.
 #[derive(Debug, PartialEq)]
-enum Number {
+pub(super) enum Number {
     Literal(u64),
     /// That of a constant, by its tokens.
     Named(String),
+    /// At most the lengths of these local arrays.
+    AtMost(BTreeSet<LocalId>),
 }
 
 impl Number {
     /// Whether all numbers below this one are below another.
-    fn is_at_most(&self, other: &Number) -> bool {
+    pub(super) fn is_at_most(&self, other: &Number) -> bool {
         match (self, other) {
             (Number::Literal(number), Number::Literal(other)) => number <= other,
             (Number::Named(name), Number::Named(other)) => name == other,
-            (Number::Literal(_), Number::Named(_)) | (Number::Named(_), Number::Literal(_)) => false,
+            (Number::Literal(_) | Number::Named(_) | Number::AtMost(_), _) => false,
         }
     }
 }
@@ -55,6 +59,17 @@ impl Scan<'_, '_, '_> {
         computes
     }
 
+    /// Whether a call makes an array of another one, by a closure that has no effect and cannot fail.
+    pub(super) fn only_maps(&self, callee: &Callee, arguments: &[Expr]) -> bool {
+        let lower = &self.values.lower;
+        let is_pure = |argument: &Expr| match &argument.kind {
+            ExprKind::Closure { body, .. } => effect(lower.function, body) == Effect::Pure,
+            ExprKind::Local(local) => lower.is_pure(*local),
+            _ => false,
+        };
+        maps_array(callee) && arguments.last().is_some_and(is_pure)
+    }
+
     /// Whether an expression of the loop does, apart from its operands. `ends` are those of the variables of the loops around it.
     fn computes(&self, expr: &Expr, ends: &[(LocalId, Number)]) -> bool {
         let lower = &self.values.lower;
@@ -62,14 +77,19 @@ impl Scan<'_, '_, '_> {
         let is_variable = |place: &Expr| local_of(place).and_then(end_of).is_some();
         match &expr.kind {
             ExprKind::For { local, range, .. } => {
-                let is_counted = range.adaptors.is_empty()
-                    && range.start.integer().is_some()
-                    && is_constant(&range.end, &BTreeSet::new());
-                is_counted && (local.is_none() || self.end(expr).is_some())
+                let is_constant = is_constant(&range.end, &BTreeSet::new());
+                let is_counted = range.adaptors.is_empty() && range.start.integer().is_some();
+                is_counted && (is_constant && local.is_none() || self.end(expr).is_some())
             }
+            ExprKind::Op { op: Op::Length, operands, .. } => operands.first().and_then(array_of).is_some(),
             ExprKind::Index { base, index, .. } => {
                 let length = local_of(base).and_then(|local| self.length(local));
-                let is_below = |end: &Number| length.as_ref().is_some_and(|length| end.is_at_most(length));
+                let is_below = |end: &Number| match end {
+                    Number::AtMost(arrays) => array_of(base).is_some_and(|array| arrays.contains(&array)),
+                    Number::Literal(_) | Number::Named(_) => {
+                        length.as_ref().is_some_and(|length| end.is_at_most(length))
+                    }
+                };
                 let is_within = match &index.kind {
                     ExprKind::Local(local) => end_of(*local).is_some_and(is_below),
                     _ => index.integer().is_some_and(|index| is_below(&Number::Literal(index.saturating_add(1)))),
@@ -111,12 +131,18 @@ impl Scan<'_, '_, '_> {
     }
 
     /// Returns the number of elements of an array or a vector that the run declares, if the text gives it.
-    fn length(&self, local: LocalId) -> Option<Number> {
+    pub(super) fn length(&self, local: LocalId) -> Option<Number> {
+        self.length_of(self.values.init(local)?)
+    }
+
+    fn length_of(&self, value: &Expr) -> Option<Number> {
         let of_tokens = |tokens: &TokenStream| {
             let tokens = tokens.to_string();
             tokens.parse().map_or(Number::Named(tokens), Number::Literal)
         };
-        match &self.values.init(local)?.kind {
+        match &value.kind {
+            ExprKind::Local(local) => self.length(*local),
+            ExprKind::Call { callee, arguments, .. } if maps_array(callee) => self.length_of(arguments.first()?),
             ExprKind::Array { elements, .. } => u64::try_from(elements.len()).ok().map(Number::Literal),
             ExprKind::Repeat { length, .. } => Some(of_tokens(length)),
             ExprKind::Op { op: Op::LoadVec(lanes), .. } => {
@@ -133,8 +159,53 @@ impl Scan<'_, '_, '_> {
             ExprKind::Constant(value) if !range.inclusive => {
                 Number::Named(self.values.lower.function.values[usize::from(value.0)].tokens.to_string())
             }
-            _ => Number::Literal(range.end.integer()?.checked_add(u64::from(range.inclusive))?),
+            _ => match range.end.integer() {
+                Some(end) => Number::Literal(end.checked_add(u64::from(range.inclusive))?),
+                None if range.inclusive => return None,
+                None => {
+                    let mut arrays = BTreeSet::new();
+                    lengths(&range.end, &mut arrays);
+                    (!arrays.is_empty()).then_some(Number::AtMost(arrays))?
+                }
+            },
         };
         Some((*local, end))
     }
+}
+
+/// Adds the local arrays whose length a number is at most.
+pub(super) fn lengths(number: &Expr, arrays: &mut BTreeSet<LocalId>) {
+    match &number.kind {
+        ExprKind::Op { op: Op::Length, operands, .. } => arrays.extend(operands.first().and_then(array_of)),
+        ExprKind::Method { method, operands, .. } if method.name == "min" => {
+            operands.iter().for_each(|operand| lengths(operand, arrays));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the local array that an expression is, maybe by a reference.
+fn array_of(expr: &Expr) -> Option<LocalId> {
+    let array = match &expr.kind {
+        ExprKind::Deref(reference) => reference,
+        _ => expr,
+    };
+    match array.kind {
+        ExprKind::Local(local) if expr.memory().is_none() => Some(local),
+        _ => None,
+    }
+}
+
+/// Whether a call is what the parser makes of `array.map(f)`.
+fn maps_array(callee: &Callee) -> bool {
+    is_path(callee, &quote!(::phalanx::__private::mapped))
+}
+
+/// Whether a call is that, or what the parser makes of `std::array::from_fn(f)`.
+pub(super) fn makes_array(callee: &Callee) -> bool {
+    maps_array(callee) || is_path(callee, &quote!(::phalanx::__private::array_of))
+}
+
+fn is_path(callee: &Callee, path: &TokenStream) -> bool {
+    matches!(callee, Callee::Function(function) if function.path.to_string() == path.to_string())
 }

@@ -47,7 +47,7 @@ impl Lower<'_> {
             let ((holds, bind), before) = self.nested(|lower| match part {
                 Condition::Value(condition) => (lower.branch_condition(condition), Vec::new()),
                 Condition::Let { pattern, scrutinee } => {
-                    let value = lower.value(scrutinee);
+                    let value = lower.taken_apart(scrutinee, [pattern]);
                     let value = lower.spill_unless_name(value);
                     let test = lower.test(pattern, &value).unwrap_or_else(|| CuExpr::name("true"));
                     (test, lower.bindings(pattern, &value))

@@ -5,42 +5,64 @@
 //!
 //! Threads that did not wait for each other do so at such a test. That is no matter unless one of them waits, before it, for what another
 //! one does after it: there are no such tests in kernels with phase barriers, with loops that may wait for an atomic, or with text of which
-//! nothing is known.
+//! nothing is known, nor in those that call a function in which threads do anything together.
 
 use super::Lower;
 use super::access::Access;
-use super::nest::is_collective;
-use crate::emit::cuda::ast::CuExpr;
-use crate::model::Function;
+use super::collectives::{is_collective, may_spin};
+use super::computed::makes_array;
+use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::walk::{walk, walk_block};
+use crate::model::{Function, SlotId};
 use crate::span::SpanRange;
 
-/// Returns the last place where threads meet in a function, or the last loop in which they do, if threads of a warp may wait for each other
-/// at tests before it.
-pub(super) fn last_meeting(function: &Function) -> Option<SpanRange> {
-    let (mut last, mut may_wait) = (None, false);
-    walk_block(&function.body, &mut |expr| {
-        if is_meeting(expr) {
-            last = later(last, expr.span);
-        }
-        match &expr.kind {
-            ExprKind::Op { op, .. } => may_wait |= matches!(op, Op::Barrier(..) | Op::MmaAsync { .. }),
-            ExprKind::Call { .. } | ExprKind::Cuda(_) => may_wait = true,
-            ExprKind::For { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } => {
-                let (mut meets, mut spins) = (false, false);
-                walk(expr, &mut |inner| {
-                    meets |= is_meeting(inner);
-                    spins |= is_atomic(inner);
-                });
-                last = if meets { later(last, expr.span) } else { last };
-                may_wait |= spins && !matches!(expr.kind, ExprKind::For { .. });
+/// Where the threads of a function meet.
+pub(super) struct Meetings {
+    /// The last place where they do, or the last loop in which they do, if threads of a warp may wait for each other at tests before it.
+    last: Option<SpanRange>,
+    /// The slots of the functions that are called. If threads do anything together in one of them, which the runtime knows, no test is
+    /// one of a whole warp.
+    callees: Vec<SlotId>,
+}
+
+impl Meetings {
+    pub(super) fn of(function: &Function) -> Meetings {
+        let (mut last, mut may_wait, mut callees) = (None, false, Vec::new());
+        walk_block(&function.body, &mut |expr| {
+            if is_meeting(expr) {
+                last = later(last, expr.span);
             }
-            _ => {}
+            match &expr.kind {
+                ExprKind::Op { op, .. } => may_wait |= matches!(op, Op::Barrier(..) | Op::MmaAsync { .. }),
+                // What their closures do stands here.
+                ExprKind::Call { callee, .. } if makes_array(callee) => {}
+                ExprKind::Call { slot, .. } => callees.push(*slot),
+                ExprKind::Cuda(_) => may_wait = true,
+                ExprKind::For { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } => {
+                    let mut meets = false;
+                    walk(expr, &mut |inner| meets |= is_meeting(inner));
+                    last = if meets { later(last, expr.span) } else { last };
+                    may_wait |= may_spin(expr);
+                }
+                _ => {}
+            }
+        });
+        Meetings { last: last.filter(|_| !may_wait), callees }
+    }
+
+    pub(super) fn callees(&self) -> &[SlotId] {
+        &self.callees
+    }
+
+    /// Returns a name that only a test of a whole warp has.
+    pub(super) fn name_of_warp(&self, name: &'static str) -> Vec<Fragment> {
+        match self.callees.is_empty() {
+            true => vec![name.into()],
+            false => vec![Fragment::Alone { callees: self.callees.clone(), text: vec![name.into()] }],
         }
-    });
-    last.filter(|_| !may_wait)
+    }
 }
 
 /// Returns the one that ends later.
@@ -58,20 +80,11 @@ fn is_meeting(expr: &Expr) -> bool {
     is_collective(op) && !makes && !matches!(op, Op::Nanosleep | Op::LaunchDependents | Op::WaitPrevious)
 }
 
-fn is_atomic(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Op { op, .. } => matches!(op, Op::Atomic(_) | Op::Fence(..)),
-        // What its body does, it does here.
-        ExprKind::CallClosure { .. } => true,
-        _ => false,
-    }
-}
-
 impl Lower<'_> {
     /// Whether all threads of a warp come to an access, or to a barrier of their block, together, and to the tests before it.
     pub(super) fn is_of_warp(&self, access: &Expr) -> bool {
         let is_before = |last: SpanRange| access.span.lo.start() < last.hi.end();
-        !self.is_apart && self.last_meeting.is_some_and(is_before) && self.whole_warps.access(access.span)
+        !self.is_apart && self.meetings.last.is_some_and(is_before) && self.whole_warps.access(access.span)
     }
 
     /// Whether all threads of a warp come to a loop together, because they do so to an access inside of it.
@@ -91,9 +104,12 @@ impl Lower<'_> {
         self.is_apart = outer;
         result
     }
-}
 
-/// Returns whether a test holds for all threads of a warp, if they come to it together.
-pub(super) fn agreed(test: CuExpr, is_of_warp: bool) -> CuExpr {
-    if is_of_warp { CuExpr::call("all_of_warp", vec![test]) } else { test }
+    /// Returns whether a test holds for all threads of a warp, if they come to it together.
+    pub(super) fn agreed(&self, test: CuExpr, is_of_warp: bool) -> CuExpr {
+        if !is_of_warp {
+            return test;
+        }
+        CuExpr::Call { callee: self.meetings.name_of_warp("all_of_warp"), arguments: vec![test], site: None }
+    }
 }

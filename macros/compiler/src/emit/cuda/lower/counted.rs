@@ -1,7 +1,6 @@
 //! Lowers loops that count: with a test of their accesses before them, if it shows anything (`hoist`), and what follows such a loop with it.
 
 use super::Lower;
-use super::convergence::agreed;
 use super::deferred::Reported;
 use super::hoist::Hoisted;
 use super::nest::Form;
@@ -78,7 +77,8 @@ impl Lower<'_> {
             self.declare_constant(&values, CuExpr::call("values_of", of));
         }
         if form != Form::Twice {
-            self.declare_all_within(agreed(test, is_of_warp), accesses, is_of_warp);
+            let test = self.agreed(test, is_of_warp);
+            self.declare_all_within(test, accesses, is_of_warp);
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::For { unroll: unroll.or(ahead), name, used, range: CuExpr::name(&steps), body });
             return false;
@@ -140,7 +140,8 @@ impl Lower<'_> {
         let unroll = self.unroll(id);
         let steps = self.declare_constant(&steps, counted);
         if form != Form::Twice {
-            self.declare_all_within(agreed(test, is_of_warp), accesses, is_of_warp);
+            let test = self.agreed(test, is_of_warp);
+            self.declare_all_within(test, accesses, is_of_warp);
             let whole = self.plain_while(unroll.or(ahead), condition, body);
             self.out.push(whole);
             return Some(false);
@@ -185,7 +186,7 @@ impl Lower<'_> {
             self.checks_all = false;
             checked.extend(with);
         }
-        let test = agreed(test, is_of_warp);
+        let test = self.agreed(test, is_of_warp);
         self.out.push(CuStmt::Hoisted { test, callees, unchecked, checked });
         joins
     }

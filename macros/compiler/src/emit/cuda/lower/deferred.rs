@@ -135,6 +135,8 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
                     && is_constant(&range.end, &BTreeSet::new())
             }
             ExprKind::Op { op, .. } => match Access::of(expr) {
+                // It keeps its check.
+                Some(Access { form: AccessForm::From, .. }) => false,
                 Some(access) => {
                     self.stores |= matches!(access.form, AccessForm::StoreVec(_));
                     true

@@ -76,7 +76,11 @@ impl Lower<'_> {
             Form::OfWarp => Form::Once,
             form @ (Form::Untested | Form::Once | Form::Twice) => form,
         };
-        let (candidates, callees) = (nest.accesses.clone(), nest.callees.clone());
+        let (candidates, mut callees) = (nest.accesses.clone(), nest.callees.clone());
+        // The threads of a warp are in the same copy of the loop only if its test is one of all of them.
+        if form != nest.form {
+            callees.extend(self.meetings.callees());
+        }
         let mut known = Values::new(self, nest, CuExpr::name(steps));
         let counted = match Counter::of(whole) {
             Some(counter) => Some(known.counted(&counter)?),
@@ -145,7 +149,11 @@ impl Lower<'_> {
         let first = |access: &Access<'_>| {
             let callee = match access.form {
                 AccessForm::LoadVec(lanes) => template("covers_vectors", vec![Fragment::Digits(lanes)]),
-                AccessForm::Element | AccessForm::Row | AccessForm::StoreVec(_) | AccessForm::Range(_) => {
+                AccessForm::Element
+                | AccessForm::Row
+                | AccessForm::StoreVec(_)
+                | AccessForm::Range(_)
+                | AccessForm::From => {
                     vec!["covers".into()]
                 }
             };

@@ -143,6 +143,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         }
         let tests = match access.form {
             AccessForm::Range(end) => self.range(&access, end, statement)?,
+            AccessForm::From => return None,
             AccessForm::Element | AccessForm::Row | AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => {
                 let values = self.index(access.index, statement)?.shifted();
                 vec![self.test(&access, values)?]
@@ -159,9 +160,11 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 // Both ends of a range are compared alike, so that one test is about both.
                 let (callee, values) = match access.form {
                     AccessForm::Range(_) => (vec!["covers".into()], values),
-                    AccessForm::Element | AccessForm::Row | AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => {
-                        values.converted("covers")
-                    }
+                    AccessForm::Element
+                    | AccessForm::Row
+                    | AccessForm::LoadVec(_)
+                    | AccessForm::StoreVec(_)
+                    | AccessForm::From => values.converted("covers"),
                 };
                 return Some(Test { callee, memory, values, condition: None });
             }

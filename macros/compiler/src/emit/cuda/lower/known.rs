@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lower;
 use super::access::{Access, AccessForm, LARGEST_INDEX, Region, divides_by_constant, may_fail, row};
+use super::memory::unchecked_part;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::{cast, shape, template};
 use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::model::op::{Op, Part};
 use crate::model::ty::{TypeShape, ValueType};
 use crate::model::walk::walk;
 use crate::model::{LocalId, Role, SiteId};
@@ -36,70 +38,124 @@ impl Test {
 /// The values of variables before a run, and whether they still have them where the run has got to.
 pub(super) struct Values<'l, 'f, 'e> {
     pub(super) lower: &'l mut Lower<'f>,
-    /// The variables that the run has declared so far.
+    pub(super) variables: Variables<'e>,
+}
+
+/// What the run has done with variables so far.
+#[derive(Clone, Default)]
+pub(super) struct Variables<'e> {
     pub(super) declared: BTreeSet<LocalId>,
-    /// The variables that the run has assigned so far.
     assigned: BTreeSet<LocalId>,
     /// The values of variables that the run has declared.
     lets: BTreeMap<LocalId, Known>,
     /// The initial expressions of these variables.
     inits: BTreeMap<LocalId, &'e Expr>,
+    /// The parts of memory that variables name, of memory that exists before the run.
+    parts: BTreeMap<LocalId, CuExpr>,
+    /// The numbers that the variables of loops have in the iteration where the run is.
+    numbers: BTreeMap<LocalId, u64>,
 }
 
 impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     pub(super) fn new(lower: &'l mut Lower<'f>) -> Self {
-        let (declared, assigned) = (BTreeSet::new(), BTreeSet::new());
-        Values { lower, declared, assigned, lets: BTreeMap::new(), inits: BTreeMap::new() }
+        Values { lower, variables: Variables::default() }
     }
 
     /// Begins the run anew after what it has seen so far.
     pub(super) fn restart(&mut self) {
-        self.declared.clear();
-        self.assigned.clear();
-        self.lets.clear();
-        self.inits.clear();
+        self.variables = Variables::default();
+    }
+
+    /// Declares the variable of a loop with the number that it has in an iteration, whose text is `value`.
+    pub(super) fn declare_number(&mut self, local: LocalId, number: u64, value: CuExpr) {
+        self.variables.lets.insert(local, Known { text: value, size: 1 });
+        self.variables.numbers.insert(local, number);
+        self.variables.declared.insert(local);
+    }
+
+    /// Returns the number that an index is in the iterations of loops where the run is, if the text gives it.
+    pub(super) fn number(&self, index: &Expr) -> Option<u64> {
+        match &index.kind {
+            ExprKind::Local(local) => self.variables.numbers.get(local).copied(),
+            ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => {
+                self.number(left)?.checked_add(self.number(right)?)
+            }
+            ExprKind::Binary { op: BinaryOp::Mul, left, right, .. } => {
+                self.number(left)?.checked_mul(self.number(right)?)
+            }
+            _ => index.integer(),
+        }
     }
 
     pub(super) fn declare(&mut self, local: LocalId, ty: Option<&ValueType>, init: Option<&'e Expr>) {
         // A closure declares its variables at each call.
-        self.lets.remove(&local);
+        self.variables.lets.remove(&local);
+        self.variables.parts.remove(&local);
         if let Some(init) = init {
-            self.inits.insert(local, init);
+            self.variables.inits.insert(local, init);
+            if let ExprKind::Op { op: Op::Part { .. }, .. } = init.kind
+                && !self.lower.borrowed.contains(&local)
+                && let Some(part) = self.part(init)
+            {
+                self.variables.parts.insert(local, part);
+            }
             if !self.lower.borrowed.contains(&local)
                 && let Some(value) = self.typed(init, ty)
             {
-                self.lets.insert(local, value);
+                self.variables.lets.insert(local, value);
             }
         }
-        self.declared.insert(local);
+        self.variables.declared.insert(local);
     }
 
     pub(super) fn assign(&mut self, local: LocalId) {
-        self.assigned.insert(local);
-        self.lets.remove(&local);
+        self.variables.assigned.insert(local);
+        self.variables.lets.remove(&local);
+        self.variables.numbers.remove(&local);
+        self.variables.parts.remove(&local);
     }
 
     /// Returns the test of an access.
     pub(super) fn test(&mut self, access: &Access<'_>) -> Option<Test> {
         let index = self.index(access.index)?;
+        if let AccessForm::From = access.form {
+            let callee = vec!["from_within".into()];
+            return Some(Test { callee, arguments: vec![self.part(access.memory)?, index] });
+        }
         if let AccessForm::Range(end) = access.form {
             let ends = [index, self.index(end)?];
             let (callee, memory) = match row(access.memory) {
-                None => (vec!["range_within".into()], Some(self.memory(access.memory)?)),
+                None => (vec!["range_within".into()], Some(self.part(access.memory)?)),
                 Some(rows) => (self.of_rows("row_range_within", rows)?, None),
             };
             return Some(Test { callee, arguments: memory.into_iter().chain(ends).collect() });
         }
         let (name, memory) = match (access.lanes(self), row(access.memory)) {
-            (None, None) => (vec!["within".into()], vec![self.memory(access.memory)?]),
+            (None, None) => (vec!["within".into()], vec![self.part(access.memory)?]),
             (None, Some(rows)) => (self.of_rows("within_row", rows)?, Vec::new()),
-            (Some(lanes), None) => (template("vector_within", lanes?), vec![self.memory(access.memory)?]),
+            (Some(lanes), None) => (template("vector_within", lanes?), vec![self.part(access.memory)?]),
             (Some(lanes), Some(rows)) => {
                 let row = self.index(Access::of(access.memory)?.index)?;
                 (template("row_vector_within", lanes?), vec![self.memory(rows)?, row])
             }
         };
         Some(Test { callee: name, arguments: memory.into_iter().chain([index]).collect() })
+    }
+
+    /// Returns the text of memory that exists before the run, or is a part of such memory. It reads nothing, and does not fail.
+    fn part(&mut self, memory: &Expr) -> Option<CuExpr> {
+        match &memory.kind {
+            ExprKind::Local(local) if self.variables.parts.contains_key(local) => {
+                self.variables.parts.get(local).cloned()
+            }
+            ExprKind::Op { op: Op::Part { form: form @ (Part::Range | Part::From), .. }, operands, .. } => {
+                let (memory, bounds) = operands.split_first()?;
+                let memory = self.part(memory)?;
+                let bounds = bounds.iter().map(|bound| self.index(bound)).collect::<Option<Vec<_>>>()?;
+                Some(unchecked_part(*form, std::iter::once(memory).chain(bounds).collect(), None))
+            }
+            _ => self.memory(memory),
+        }
     }
 
     /// Returns the test of the bounds of `clamp`, which fails unless they are in order.
@@ -146,7 +202,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         let is_computed = |inner: &Expr| match &inner.kind {
             // The text of a method may multiply and add.
             ExprKind::Binary { .. } | ExprKind::Method { .. } | ExprKind::CallClosure { .. } => true,
-            ExprKind::Local(local) => self.lets.get(local).is_some_and(|value| value.size > 1),
+            ExprKind::Local(local) => self.variables.lets.get(local).is_some_and(|value| value.size > 1),
             _ => false,
         };
         let mut may_differ = false;
@@ -170,7 +226,9 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     fn known(&mut self, expr: &Expr) -> Option<Known> {
         let operation = |parts: &[&Known]| 1 + parts.iter().map(|part| part.size).sum::<usize>();
         let known = match &expr.kind {
-            ExprKind::Local(local) if self.declared.contains(local) => self.lets.get(local)?.clone(),
+            ExprKind::Local(local) if self.variables.declared.contains(local) => {
+                self.variables.lets.get(local)?.clone()
+            }
             ExprKind::Cast(value, ty) => {
                 let value = self.known(value)?;
                 let size = operation(&[&value]);
@@ -233,14 +291,14 @@ impl Region for Values<'_, '_, '_> {
 
     // What a reference refers to may change where the variable is not named.
     fn changes(&self, local: LocalId) -> bool {
-        self.assigned.contains(&local) || self.lower.borrowed.contains(&local)
+        self.variables.assigned.contains(&local) || self.lower.borrowed.contains(&local)
     }
 
     fn init(&self, local: LocalId) -> Option<&Expr> {
-        self.inits.get(&local).copied()
+        self.variables.inits.get(&local).copied()
     }
 
     fn declares(&self, local: LocalId) -> bool {
-        self.declared.contains(&local)
+        self.variables.declared.contains(&local)
     }
 }

@@ -22,7 +22,8 @@ pub(super) fn unchecked_part(form: Part, operands: Vec<CuExpr>, site: Option<Sit
     match form {
         Part::Row => function("row_of_unchecked", operands, None),
         Part::Range => function("subslice_unchecked", operands, None),
-        Part::Inclusive | Part::From | Part::Chunk | Part::ExactChunk => part(form, operands, site),
+        Part::From => function("subslice_from_unchecked", operands, None),
+        Part::Inclusive | Part::Chunk | Part::ExactChunk => part(form, operands, site),
     }
 }
 

@@ -8,6 +8,7 @@ mod bounded;
 mod boxes;
 mod called;
 mod closure_calls;
+mod collectives;
 mod computed;
 mod constant_loops;
 mod continuation;
@@ -17,6 +18,7 @@ mod counted;
 mod counter;
 mod deferred;
 mod eager;
+mod few_iterations;
 mod floats;
 mod geometric;
 mod guarded;
@@ -49,9 +51,10 @@ mod strided_loops;
 mod tested;
 mod unrolled;
 mod value;
+mod views;
 mod widened;
 
-pub(crate) use nest::has_collectives;
+pub(crate) use collectives::has_collectives;
 use nest::{Closures, closures};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,8 +77,8 @@ use crate::model::op::Op;
 use crate::model::place::{borrowed, local_of};
 use crate::model::ty::{ValueType, known_shape};
 use crate::model::{Function, LocalId, SiteId, ValueId};
-use crate::span::SpanRange;
 use adjacent::Neighbours;
+use convergence::Meetings;
 use floats::Floats;
 use integers::Integers;
 use parts::Parts;
@@ -115,12 +118,13 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         store_guard: None,
         checks_all: false,
         is_apart: false,
-        last_meeting: convergence::last_meeting(function),
+        meetings: Meetings::of(function),
         agreed: BTreeSet::new(),
         integers: Integers::of(function),
         floats: Floats::of(function),
         parts: Parts::of(function),
         constant: BTreeSet::new(),
+        views: views::views(function),
         unrolled: Unrolled::default(),
         borrowed: borrowed(function),
         peer_reads: None,
@@ -170,8 +174,7 @@ struct Lower<'f> {
     checks_all: bool,
     /// Set where threads of a warp may be in different copies of a loop.
     is_apart: bool,
-    /// Where threads meet for the last time, if those of a warp may wait for each other before it.
-    last_meeting: Option<SpanRange>,
+    meetings: Meetings,
     /// The variables with the values of tests that hold for all threads of a warp, or for none.
     agreed: BTreeSet<String>,
     integers: Integers,
@@ -179,6 +182,8 @@ struct Lower<'f> {
     parts: Parts,
     /// The variables that are declared as `const`.
     constant: BTreeSet<LocalId>,
+    /// The names that refer to elements of memory.
+    views: BTreeSet<LocalId>,
     unrolled: Unrolled,
     /// The variables that are borrowed mutably for longer than a call.
     borrowed: BTreeSet<LocalId>,
@@ -333,6 +338,7 @@ impl Lower<'_> {
             // bound.
             (Kind::Reference { mutable: true }, _) => "auto&",
             (_, ExprKind::Borrow { target, .. }) if local_of(target).is_some() => "const auto&",
+            _ if self.views.contains(&local) => "const auto&",
             _ => "auto",
         };
         let mut ty = written.unwrap_or_else(|| vec![auto.into()]);

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::collectives::is_collective;
 use super::counter::{Counter, InnerCounter, site};
 use super::induction::Induction;
-use crate::model::copy::CopyOp;
 use crate::model::effect::effect;
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
@@ -203,7 +203,8 @@ impl<'e> Nest<'e> {
                 Form::Twice
             }
             ExprKind::Op {
-                op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row | Part::Range, .. }, ..
+                op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row | Part::Range | Part::From, .. },
+                ..
             } => {
                 self.accesses.push((self.statement, expr));
                 Form::Twice
@@ -417,65 +418,5 @@ fn last(block: &Block) -> Option<&Expr> {
         (Some(tail), _) => Some(tail),
         (None, Some(StmtKind::Expr(last))) => Some(last),
         _ => None,
-    }
-}
-
-/// Whether the body of a function has anything that threads do together. Its callees may have more.
-pub(crate) fn has_collectives(function: &Function) -> bool {
-    let mut found = false;
-    walk_block(&function.body, &mut |expr| {
-        // Closures come from elsewhere, and what CUDA C++ does is unknown.
-        found |= matches!(expr.kind, ExprKind::CallClosure { .. } | ExprKind::Cuda(_))
-            || matches!(expr.kind, ExprKind::Op { op, .. } if is_collective(op));
-    });
-    found
-}
-
-/// Whether threads do an operation together, or wait in it.
-pub(super) fn is_collective(op: Op) -> bool {
-    match op {
-        Op::Sync(..)
-        | Op::Arrive(..)
-        | Op::Wait(..)
-        | Op::Barrier(..)
-        | Op::Copy(CopyOp::Wait { .. } | CopyOp::BulkWait { .. })
-        | Op::Warp(..)
-        | Op::LoadMatrix { .. }
-        | Op::StoreMatrix { .. }
-        | Op::MmaAsync { .. }
-        | Op::MmaWait { .. }
-        | Op::MmaWaitExceptLast { .. }
-        | Op::ChangeRegisters { .. }
-        | Op::Partition(..)
-        | Op::TiledPartition(..)
-        | Op::Nanosleep
-        | Op::LaunchDependents
-        | Op::WaitPrevious
-        | Op::Forget(_)
-        | Op::SharedArray(_)
-        | Op::SharedBarrier(..) => true,
-        // Each thread issues its own share of a copy.
-        Op::Copy(CopyOp::Cooperative { .. } | CopyOp::Bulk(_) | CopyOp::Tensor(_) | CopyOp::Store)
-        | Op::This(_)
-        | Op::Query(..)
-        | Op::Uniform(_)
-        | Op::MapSharedRank(_)
-        | Op::QuerySharedRank
-        | Op::MapBarrier(_)
-        | Op::DynamicShared
-        | Op::DynamicSharedSlice
-        | Op::Length
-        | Op::IsEmpty
-        | Op::LoadUnchecked
-        | Op::LoadVec(_)
-        | Op::StoreVec
-        | Op::Part { .. }
-        | Op::SplitAt { .. }
-        | Op::Is(_)
-        | Op::Take
-        | Op::Unwrap
-        | Op::UnwrapOr
-        | Op::Atomic(_)
-        | Op::Fence(..) => false,
     }
 }

@@ -11,7 +11,7 @@ use crate::model::LocalId;
 use crate::model::effect::effect;
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, LiteralType, Member};
 use crate::model::facts::Effect;
-use crate::model::kind::Kind;
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::ValueType;
@@ -21,9 +21,22 @@ impl Lower<'_> {
         if *dest == Dest::Discard && self.continued_match(scrutinee, arms) {
             return;
         }
-        let value = self.value(scrutinee);
+        let value = self.taken_apart(scrutinee, arms.iter().map(|arm| &arm.pattern));
         let value = self.spill_unless_name(value);
         self.arms(&value, arms, dest);
+    }
+
+    /// Lowers the value that patterns are compared with. An element of global memory that one of them takes apart is loaded as a whole, as
+    /// Rust reads it: the compiler of CUDA C++ would load a part only where it is used, behind a branch and another wait.
+    pub(super) fn taken_apart<'p>(&mut self, value: &Expr, patterns: impl IntoIterator<Item = &'p Pattern>) -> CuExpr {
+        let lowered = self.value(value);
+        let ExprKind::Index { base, site, .. } = &value.kind else { return lowered };
+        let is_global = matches!(base.memory(), Some(Memory::Global | Memory::GlobalMut));
+        let is_alone = !self.loaded.contains_key(site) && !self.adjacent.contains_key(site);
+        match is_global && is_alone && patterns.into_iter().any(takes_apart) {
+            true => CuExpr::call("at_once", vec![lowered]),
+            false => lowered,
+        }
     }
 
     /// Lowers arms that are plain values to `test ? a : b`.
@@ -151,7 +164,7 @@ impl Lower<'_> {
         {
             return;
         }
-        let value = self.value(init);
+        let value = self.taken_apart(init, [pattern]);
         let value = match ty {
             Some(ty) => {
                 let name = self.names.fresh("value");
@@ -382,4 +395,9 @@ fn select(test: &CuExpr, mut parts: Vec<(LocalId, CuExpr)>, others: &[(LocalId, 
 /// Returns the conjunction of the tests, or `None` if there are none.
 fn all(tests: impl IntoIterator<Item = Option<CuExpr>>) -> Option<CuExpr> {
     tests.into_iter().flatten().reduce(CuExpr::and)
+}
+
+/// Whether a pattern names parts of a value.
+fn takes_apart(pattern: &Pattern) -> bool {
+    matches!(pattern.kind, PatternKind::Struct { .. } | PatternKind::Tuple { .. } | PatternKind::Array { .. })
 }

@@ -13,7 +13,7 @@
 //! happens in between: where the test holds, the access is within bounds if it is made at all.
 
 use super::Lower;
-use super::nest::is_collective;
+use super::collectives::is_collective;
 use super::straight::Scan;
 use super::tested::Tested;
 use crate::model::expr::{Callee, Expr, ExprKind, Stmt, StmtKind};
@@ -121,15 +121,15 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
     fn pass_statement(&mut self, statement: &'e Stmt) {
         match &statement.kind {
             StmtKind::Let { local, init, .. } => {
-                self.values.declared.insert(*local);
+                self.values.variables.declared.insert(*local);
                 init.iter().for_each(|init| self.pass(init));
             }
             StmtKind::LetPattern { pattern, init, .. } => {
-                self.values.declared.extend(pattern.locals());
+                self.values.variables.declared.extend(pattern.locals());
                 self.pass(init);
             }
             StmtKind::Split { halves, init } => {
-                self.values.declared.extend(halves.iter().flatten());
+                self.values.variables.declared.extend(halves.iter().flatten());
                 self.pass(init);
             }
             StmtKind::Discard(expr) | StmtKind::Expr(expr) => self.pass(expr),

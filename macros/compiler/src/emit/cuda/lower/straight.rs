@@ -15,6 +15,7 @@
 use super::Lower;
 use super::access::{Access, AccessForm};
 use super::known::{Test, Values};
+use super::nest::parts;
 use super::tested::{Guarded, Tested, both, conjunction};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
@@ -67,7 +68,7 @@ impl Lower<'_> {
                 if !goes_on {
                     break;
                 }
-                if scan.found() == 0 && !scan.has_barrier {
+                if scan.found() == 0 && !scan.has_meeting {
                     scan.values.restart();
                     start = next;
                 }
@@ -82,8 +83,11 @@ impl Lower<'_> {
     pub(super) fn front(&mut self, runs: &[Run], statement: usize, span: SpanRange) {
         let Some(run) = runs.iter().find(|run| run.start == statement) else { return };
         self.out.push(CuStmt::Line(span.line()));
-        let name = if run.is_of_warp { "require_of_warp" } else { "require" };
-        let require = |test: &CuExpr| CuStmt::Expr(CuExpr::call(name, vec![test.clone()]));
+        let ending = if run.is_of_warp { self.meetings.name_of_warp("_of_warp") } else { Vec::new() };
+        let name = [vec!["require".into()], ending].concat();
+        let require = |test: &CuExpr| {
+            CuStmt::Expr(CuExpr::Call { callee: name.clone(), arguments: vec![test.clone()], site: None })
+        };
         let test = require(&run.tested.test);
         self.out.push(match run.tested.all_within() {
             Some(all_within) => CuStmt::If { condition: all_within.not(), then: vec![test], otherwise: Vec::new() },
@@ -122,25 +126,25 @@ pub(super) struct Scan<'l, 'f, 'e> {
     pub(super) values: Values<'l, 'f, 'e>,
     /// When the run gets to where the scan is.
     guard: Guard,
-    tests: Vec<Guarded>,
+    pub(super) tests: Vec<Guarded>,
     /// The number of loads whose test the compiler of CUDA C++ cannot decide.
-    loads: usize,
-    accesses: Vec<SiteId>,
+    pub(super) loads: usize,
+    pub(super) accesses: Vec<SiteId>,
     /// The calls of closures, other than pure ones, whose accesses are tested.
     pub(super) calls: Vec<(SiteId, LocalId)>,
     /// Whether the scan is in the body of such a closure.
     pub(super) in_closure: bool,
-    /// Whether a barrier is part of the run.
-    has_barrier: bool,
+    /// Whether threads meet in the run: at a barrier, or to exchange values.
+    pub(super) has_meeting: bool,
     /// Whether all threads of a warp come to one that is executed whenever the run is.
-    meets: bool,
+    pub(super) meets: bool,
 }
 
 impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
     pub(super) fn new(lower: &'l mut Lower<'f>) -> Self {
         let (values, guard) = (Values::new(lower), Guard::Always);
         let (tests, accesses, calls) = (Vec::new(), Vec::new(), Vec::new());
-        Scan { values, guard, tests, loads: 0, accesses, calls, in_closure: false, has_barrier: false, meets: false }
+        Scan { values, guard, tests, loads: 0, accesses, calls, in_closure: false, has_meeting: false, meets: false }
     }
 
     /// The number of tests, and of what they are about.
@@ -213,7 +217,8 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             }
             StmtKind::LetPattern { pattern, init, otherwise, .. } => {
                 self.expr(init)?;
-                self.values.declared.extend(pattern.locals());
+                self.values.variables.declared.extend(pattern.locals());
+                parts(pattern, init).for_each(|(local, init)| self.values.declare(local, None, Some(init)));
                 otherwise.is_none().then_some(())
             }
             StmtKind::Split { init, .. } => self.expr(init),
@@ -222,7 +227,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
         }
     }
 
-    fn block(&mut self, block: &'e Block) -> Option<()> {
+    pub(super) fn block(&mut self, block: &'e Block) -> Option<()> {
         block.statements.iter().try_for_each(|statement| self.statement(statement))?;
         block.tail.as_ref().map_or(Some(()), |tail| self.expr(tail))
     }
@@ -260,12 +265,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
                 }?;
                 goes_on(!self.values.lower.may_fail(*op, left, right))
             }
-            // rustc decides an array's check of a literal.
-            ExprKind::Index { base, index, .. }
-                if matches!(base.kind, ExprKind::Local(_)) && base.memory().is_none() && index.integer().is_some() =>
-            {
-                Some(())
-            }
+            ExprKind::Index { base, index, .. } if self.is_element(base, index) => Some(()),
             ExprKind::Index { base, index, .. } => {
                 self.indexed(base, index)?;
                 self.access(expr, true)
@@ -279,8 +279,8 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
                 self.all(operands)?;
                 match Access::of(expr) {
                     Some(access) => self.access(expr, matches!(access.form, AccessForm::LoadVec(_))),
-                    None if is_barrier(*op) => {
-                        self.has_barrier = true;
+                    None if is_meeting(*op) => {
+                        self.has_meeting = true;
                         self.meets |= matches!(self.guard, Guard::Always) && self.values.lower.is_of_warp(expr);
                         Some(())
                     }
@@ -308,9 +308,9 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
                 self.all(arguments)?;
                 if self.values.lower.is_pure(*closure) { Some(()) } else { self.closure(*closure, arguments, *site) }
             }
-            ExprKind::Call { arguments, .. } => {
+            ExprKind::Call { callee, arguments, .. } => {
                 self.all(arguments)?;
-                None
+                goes_on(self.only_maps(callee, arguments))
             }
             ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block(block),
             ExprKind::If { condition, then, otherwise, .. } => {
@@ -330,6 +330,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             ExprKind::Assign(place, value) => {
                 self.expr(value)?;
                 match &place.kind {
+                    ExprKind::Index { base, index, .. } if self.is_element(base, index) => {}
                     ExprKind::Index { base, index, .. } => {
                         self.indexed(base, index)?;
                         self.access(place, false)?;
@@ -345,9 +346,11 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             }
             ExprKind::For { range, .. } => {
                 self.all([&range.start, &range.end])?;
-                goes_on(self.only_computes(expr))?;
-                self.pass(expr);
-                Some(())
+                if self.only_computes(expr) {
+                    self.pass(expr);
+                    return Some(());
+                }
+                self.iterations(expr)
             }
             ExprKind::Return { value: Some(value), .. } | ExprKind::Break { value: Some(value), .. } => {
                 self.expr(value)?;
@@ -396,7 +399,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             let (value, part) = match part {
                 Condition::Value(value) => (value, true),
                 Condition::Let { pattern, scrutinee } => {
-                    self.values.declared.extend(pattern.locals());
+                    self.values.variables.declared.extend(pattern.locals());
                     (scrutinee, false)
                 }
                 // The parser flattens nested conditions.
@@ -416,7 +419,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
     }
 
     fn arm(&mut self, arm: &'e Arm) -> Option<()> {
-        self.values.declared.extend(arm.pattern.locals());
+        self.values.variables.declared.extend(arm.pattern.locals());
         if let Some(guard) = &arm.guard {
             self.under(None, |scan| scan.condition(guard).map(drop))?;
         }
@@ -475,9 +478,9 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
     }
 }
 
-/// Whether the operation is a barrier that waits for no thread that has exited.
-fn is_barrier(op: Op) -> bool {
-    matches!(op, Op::Sync(Group::Tile | Group::ThreadBlock | Group::Cluster, _))
+/// Whether threads meet in an operation that waits for no thread that has exited.
+fn is_meeting(op: Op) -> bool {
+    matches!(op, Op::Sync(Group::Tile | Group::ThreadBlock | Group::Cluster, _) | Op::Warp(Group::Tile, _))
 }
 
 /// Ends the run after the operands of an expression unless it goes on.

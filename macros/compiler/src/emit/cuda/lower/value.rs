@@ -85,6 +85,7 @@ impl Lower<'_> {
                 let callee = match function {
                     ScalarFunction::Default => vec![Fragment::Named(*ty)],
                     ScalarFunction::From => template("as", vec![Fragment::Named(*ty)]),
+                    ScalarFunction::CheckedFrom => template("checked_from", vec![Fragment::Named(*ty)]),
                     ScalarFunction::Constructor(name) => {
                         vec![Fragment::Named(*ty), format!("::{name}").as_str().into()]
                     }

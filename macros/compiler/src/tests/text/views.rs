@@ -1,0 +1,49 @@
+//! Names of elements of memory that are arrays: which refer to their element, and which have a copy of it.
+
+use super::text;
+
+/// Whether `row` refers to its element.
+#[track_caller]
+fn refers(body: &str) -> bool {
+    let kernel = format!(
+        "#[cluster_kernel(cluster = 2, block = 64)] fn subject(rows: &[[f32; 8]], own: &mut [[f32; 8]], out: &mut [f32], n: usize) {{
+            let (cluster, block) = (this_cluster(), this_thread_block());
+            let (tile, other) = (shared_array::<[f32; 8], 4>(), shared_array::<f32, 64>());
+            let t = block.thread_rank() as usize; let mut sum = 0.0;
+            if t < 4 {{ tile[t] = rows[t]; }} other[t] = 0.0; cluster.sync(); {body} cluster.sync();
+        }}"
+    );
+    let text = text(&kernel, |_| None);
+    assert!(text.contains("auto& row = ") || text.contains("auto row = "), "{text}");
+    text.contains("const auto& row = ")
+}
+
+#[test]
+fn rows_of_which_an_element_is_found_by_a_computed_index() {
+    assert!(refers("for row in tile.iter() { sum += row[n]; } out[t] = sum;"));
+    assert!(refers("for (k, row) in rows.iter().enumerate() { sum += row[(n + k) % 8]; out[t] = sum; block.sync(); }"));
+    assert!(refers("for (x, row) in other.iter().zip(tile.iter()) { sum += row[n] * x; }"));
+    assert!(refers("sum = tile.iter().map(|row| row[n]).sum::<f32>();"));
+    assert!(refers("for (k, row) in TABLE.iter().enumerate() { tile[k][n] = row[n]; block.sync(); }"));
+    assert!(refers(
+        "let mut all = [0.0; 4]; for (x, row) in all.iter_mut().zip(tile.iter()) { *x += row[n]; } sum = all[0];"
+    ));
+    assert!(refers("for row in own.iter() { sum += row[n]; }"));
+}
+
+#[test]
+fn rows_that_are_copied() {
+    // Registers have no addresses, but these elements need none.
+    assert!(!refers("for row in tile.iter() { sum += row[0] + row[7]; }"));
+    assert!(!refers("for row in tile.iter() { for k in 0..4 { sum += row[2 * k]; } }"));
+    assert!(!refers(
+        "let all = [1.0; 8]; for row in rows.iter() { for (k, x) in all.iter().enumerate() { sum += row[k] * x; } }"
+    ));
+    assert!(!refers("for row in tile.iter() { for x in row.iter() { sum += x; } }"));
+    // What is read there, is read before anything changes it.
+    assert!(!refers("for row in tile.iter() { block.sync(); sum += row[n]; }"));
+    assert!(!refers("for (k, row) in tile.iter().enumerate() { tile[k][n] = 0.0; sum += row[n]; }"));
+    assert!(!refers("for row in tile.iter() { helper(&other); sum += row[n]; }"));
+    assert!(!refers("for row in own.iter() { out[t] = row[n]; }"));
+    assert!(!refers("let peer = cluster.map_shared_rank(&tile, 0); for row in peer.iter() { sum += row[n]; }"));
+}
