@@ -5,7 +5,7 @@
 use phalanx::WarpgroupElement;
 use phalanx::prelude::*;
 
-use super::epilogue::{Epilogue, Real};
+use super::epilogue::Epilogue;
 use super::persistent::{Part, Sum, TILE};
 
 /// The rows of the result that a warpgroup computes, and the warpgroups of a block that multiply.
