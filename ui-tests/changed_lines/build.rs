@@ -45,9 +45,15 @@ fn main() {
     let folder = Path::new(&folder);
     println!("cargo::rerun-if-changed=accepted.rs");
     println!("cargo::rerun-if-changed=changes.rs");
-    let epilogue = root.join("examples/bench/src/tensor/product/epilogue.rs");
-    println!("cargo::rerun-if-changed={}", epilogue.display());
-    let epilogue = format!("#[path = {epilogue:?}]\n#[allow(unused, reason = \"one of several\")]\nmod epilogue;\n");
+    // What the kernels of several files call.
+    let shared: String = ["epilogue", "persistent"]
+        .into_iter()
+        .map(|name| {
+            let path = root.join("examples/bench/src/tensor/product").join(name).with_extension("rs");
+            println!("cargo::rerun-if-changed={}", path.display());
+            format!("#[path = {path:?}]\n#[allow(unused, reason = \"one of several\")]\nmod {name};\n")
+        })
+        .collect();
     let (mut run, mut refused) = (Modules::default(), Modules::default());
     for kernel in &KERNELS {
         let path = root.join(kernel.file);
@@ -68,8 +74,8 @@ fn main() {
         }
     }
     let write = |name: &str, text: String| fs::write(folder.join(name), text).expect("the folder is writable");
-    write("kernels.rs", format!("{epilogue}{}const RUNS: &[Run] = &[\n{}];\n", run.items, run.uses));
-    write("refused.rs", format!("{epilogue}{}const USES: &[Use] = &[\n{}];\n", refused.items, refused.uses));
+    write("kernels.rs", format!("{shared}{}const RUNS: &[Run] = &[\n{}];\n", run.items, run.uses));
+    write("refused.rs", format!("{shared}{}const USES: &[Use] = &[\n{}];\n", refused.items, refused.uses));
 }
 
 /// Modules of one kernel each, and what a macro with the name of the kernel makes of each of them.

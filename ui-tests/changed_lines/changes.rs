@@ -3,6 +3,7 @@
 
 /// The files of kernels, from the root of the repository.
 pub(crate) const GEMM: &str = "examples/bench/src/tensor/product/persistent.rs";
+pub(crate) const MULTICAST: &str = "examples/bench/src/tensor/product/multicast.rs";
 pub(crate) const ATTENTION: &str = "examples/bench/src/tensor/attention.rs";
 pub(crate) const PERSISTENT: &str = "ui-tests/conformance/src/kernels/persistent.rs";
 const STEPS: &str = "examples/bench/src/tensor/product/steps.rs";
@@ -14,9 +15,10 @@ pub(crate) struct Kernel {
     pub(crate) functions: &'static [&'static str],
 }
 
-pub(crate) const KERNELS: [Kernel; 5] = [
+pub(crate) const KERNELS: [Kernel; 6] = [
     Kernel { file: GEMM, name: "gemm", functions: &["load<", "multiply<", "gemm<"] },
     Kernel { file: GEMM, name: "normed", functions: &["square(", "normed("] },
+    Kernel { file: MULTICAST, name: "multicast", functions: &["multicast<"] },
     Kernel { file: ATTENTION, name: "attention", functions: &["attention"] },
     Kernel { file: PERSISTENT, name: "product", functions: &["product"] },
     Kernel { file: STEPS, name: "ring", functions: &["ring"] },

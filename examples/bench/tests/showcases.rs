@@ -32,7 +32,7 @@ fn products_are_right_under_several_schedules() {
     ];
     for schedule in schedules {
         let device = Device::simulator_with(Simulator::new().schedule(schedule.clone()));
-        for (named, cases) in [("sum split", 4), ("ping-pong", 4)] {
+        for (named, cases) in [("sum split", 4), ("ping-pong", 4), ("multicast", 3)] {
             let simulated = tensor::simulate_those_named(&device, named);
             assert_eq!(simulated.unwrap_or_else(|error| panic!("{schedule:?}: {error}")), cases);
         }

@@ -77,6 +77,24 @@ fn between_barriers(input: &[u32], out: &mut [u32], count: usize) {
     out[i] = sum;
 }
 
+#[device]
+fn exchanged(eight: &Tile<8>, x: u32) -> u32 {
+    eight.shfl_xor(x, 3)
+}
+
+/// A loop around a function in which threads meet: each thread has a test of its own, and there is one copy of the loop.
+#[cluster_kernel(cluster = 1, block = 72)]
+fn around_a_function(input: &[u32], out: &mut [u32], count: usize) {
+    let block = this_thread_block();
+    let eight = tiled_partition::<8>(&block);
+    let i = block.thread_rank() as usize;
+    let mut sum = 0;
+    for k in 0..count {
+        sum += exchanged(&eight, /* around_a_function */ input[k * THREADS + i]);
+    }
+    out[i] = eight.reduce(sum, op::Plus);
+}
+
 /// Values of an input that has one element too few for the last thread of the last round, and what holds of all others.
 fn values(count: usize) -> Vec<u32> {
     (0..count as u32).map(|i| i * 7 % 31).collect()
@@ -142,6 +160,20 @@ fn a_loop_between_barriers(device: &Device) -> Outcome {
     still_works(device)
 }
 
+fn a_loop_around_a_function(device: &Device) -> Outcome {
+    let input = values(5 * THREADS);
+    let mut out = device.zeros(THREADS)?;
+    around_a_function(&device.upload(&input)?, &mut out, 5).grid(1).launch(device)?;
+    let own = |i: usize| (0..5).map(|k| input[k * THREADS + i]).sum::<u32>();
+    let sum = |i: usize| (i / 8 * 8..i / 8 * 8 + 8).map(own).sum();
+    same(&out.read()?, &(0..THREADS).map(sum).collect::<Vec<u32>>(), |i| format!("out[{i}]"))?;
+    let short = device.upload(&input[..5 * THREADS - 1])?;
+    let result = around_a_function(&short, &mut out, 5).grid(1).launch(device);
+    let cause = "index 359 out of bounds for length 359";
+    fails(result, cause, &find(file!(), SOURCE, "around_a_function"), (0, 0, 0), (71, 0, 0))?;
+    still_works(device)
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let checks = vec![
@@ -149,12 +181,14 @@ pub(super) fn modules() -> Vec<Module> {
         Check { name: "rounds_with_a_block_barrier", run: rounds_with_a_block_barrier },
         Check { name: "rounds_with_a_cluster_barrier", run: rounds_with_a_cluster_barrier },
         Check { name: "a_loop_between_barriers", run: a_loop_between_barriers },
+        Check { name: "a_loop_around_a_function", run: a_loop_around_a_function },
     ];
     let kernels = vec![
         Kernel::of::<before_a_barrier>("before_a_barrier"),
         Kernel::of::<rounds_of_a_block>("rounds_of_a_block"),
         Kernel::of::<rounds_of_a_cluster>("rounds_of_a_cluster"),
         Kernel::of::<between_barriers>("between_barriers"),
+        Kernel::of::<around_a_function>("around_a_function"),
     ];
     vec![Module { name: "whole_warps", checks, kernels }]
 }

@@ -11,6 +11,7 @@ mod batched;
 mod epilogue;
 mod grouped;
 mod layer;
+mod multicast;
 mod narrow;
 mod normed;
 mod persistent;

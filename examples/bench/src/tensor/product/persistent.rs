@@ -23,7 +23,7 @@ const GROUP: u32 = 8;
 type Left<T, const DEPTH: usize> = [[Swizzled<T, DEPTH>; TILE[0]]; 1];
 type Right<T, const DEPTH: usize> = [[Swizzled<T, DEPTH>; TILE[1]]; 1];
 /// The rows and columns of the result that a warp stores at once.
-type Part = [[Swizzled<bf16, 64>; 16]; 1];
+pub(super) type Part = [[Swizzled<bf16, 64>; 16]; 1];
 
 /// The row and the column of a tile of the result, in tiles.
 #[device]

@@ -186,7 +186,7 @@ pub(super) fn cases(scale: Scale) -> Vec<Case> {
     let [short, square] = scale.pick([[8_192, 8_192, 512], [4_096, 4_096, 1_024]], [[300, 136, 40], [130, 264, 392]]);
     let compared = scale.pick(vec![short, square], Vec::new()).into_iter().flat_map(|size| {
         [
-            case("bf16 GEMM", size, scale, 1.0, batched::launch::<bf16, f32, 64>),
+            case("bf16 GEMM", size, scale, 1.0, batched::launch::<bf16, f32, 64, false>),
             layer::case("bf16 GEMM, bias, GELU, residual", true, size, scale, layer::gemm::<Gelu>),
         ]
     });

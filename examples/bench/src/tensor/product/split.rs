@@ -155,7 +155,7 @@ pub(super) fn cases(scale: Scale) -> Vec<Case> {
         [[130, 20, 1_304], [20, 132, 648], [9, 4, 328]],
     );
     let compared = scale.pick(vec![few, two, one], Vec::new()).into_iter();
-    let compared = compared.map(|size| case("bf16 GEMM", size, scale, 1.0, batched::launch::<bf16, f32, 64>));
+    let compared = compared.map(|size| case("bf16 GEMM", size, scale, 1.0, batched::launch::<bf16, f32, 64, false>));
     let split = [
         case("bf16 GEMM, sum split by 8", few, scale, 1.0, plain::<8>),
         case("bf16 GEMM, sum split by 2", two, scale, 1.0, plain::<2>),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::super::session;
-use super::changed_lines::changes::{ATTENTION, GEMM, PERSISTENT};
+use super::changed_lines::changes::{ATTENTION, GEMM, MULTICAST, PERSISTENT};
 use crate::RingReport;
 use crate::parse::same_file::{Attributed, attributed};
 
@@ -46,7 +46,7 @@ pub(super) fn all_rules(text: &str, kernel: &str) -> Vec<String> {
 
 #[test]
 fn right_kernels() {
-    for file in [GEMM, ATTENTION, PERSISTENT] {
+    for file in [GEMM, MULTICAST, ATTENTION, PERSISTENT] {
         assert_eq!(rules(&text(file)), Vec::<String>::new(), "{file}");
     }
 }

@@ -13,7 +13,12 @@ fn refers(body: &str) -> bool {
             if t < 4 {{ tile[t] = rows[t]; }} other[t] = 0.0; cluster.sync(); {body} cluster.sync();
         }}"
     );
-    let text = text(&kernel, |_| None);
+    refers_in(&kernel)
+}
+
+#[track_caller]
+fn refers_in(function: &str) -> bool {
+    let text = text(function, |_| None);
     assert!(text.contains("auto& row = ") || text.contains("auto row = "), "{text}");
     text.contains("const auto& row = ")
 }
@@ -43,7 +48,21 @@ fn rows_that_are_copied() {
     // What is read there, is read before anything changes it.
     assert!(!refers("for row in tile.iter() { block.sync(); sum += row[n]; }"));
     assert!(!refers("for (k, row) in tile.iter().enumerate() { tile[k][n] = 0.0; sum += row[n]; }"));
-    assert!(!refers("for row in tile.iter() { helper(&other); sum += row[n]; }"));
+    assert!(!refers("for row in tile.iter() { sum += helper(sum) * row[n]; }"));
     assert!(!refers("for row in own.iter() { out[t] = row[n]; }"));
     assert!(!refers("let peer = cluster.map_shared_rank(&tile, 0); for row in peer.iter() { sum += row[n]; }"));
+}
+
+/// What a device function reads may be shared memory.
+#[test]
+fn memory_that_is_written_elsewhere() {
+    let sum = |meets: &str| {
+        let parameters = "block: &ThreadBlock, rows: &[[f32; 8]], n: usize";
+        format!(
+            "#[device] fn subject({parameters}) -> f32 {{ let mut sum = 0.0; for row in rows.iter() {{ {meets} sum += row[n]; }} sum }}"
+        )
+    };
+    assert!(refers_in(&sum("")));
+    assert!(!refers_in(&sum("block.sync();")));
+    assert!(refers("for row in rows.iter() { block.sync(); sum += row[n]; }"));
 }

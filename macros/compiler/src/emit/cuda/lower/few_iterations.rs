@@ -77,7 +77,7 @@ impl<'f: 'e, 'e> Scan<'_, 'f, 'e> {
         }
         let is_within = |number: u64| {
             let length = local_of(base).and_then(|local| self.length(local));
-            length.is_some_and(|length| Number::Literal(number + 1).is_at_most(&length))
+            length.is_some_and(|length| Number::Literal(number.saturating_add(1)).is_at_most(&length))
         };
         matches!(base.kind, ExprKind::Local(_)) && index.integer().is_some()
             || self.values.number(index).is_some_and(is_within)

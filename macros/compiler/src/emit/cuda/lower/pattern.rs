@@ -345,7 +345,7 @@ impl Lower<'_> {
 }
 
 /// Whether the expression is a literal without a type of its own.
-fn is_bare(expr: &Expr) -> bool {
+pub(super) fn is_bare(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Int { ty, .. } | ExprKind::Float { ty, .. } => *ty == LiteralType::Beside,
         ExprKind::Unary(_, value) => is_bare(value),

@@ -16,6 +16,7 @@ use super::Lower;
 use super::access::{Access, AccessForm};
 use super::known::{Test, Values};
 use super::nest::parts;
+use super::pattern::is_bare;
 use super::tested::{Guarded, Tested, both, conjunction};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
@@ -218,7 +219,9 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             StmtKind::LetPattern { pattern, init, otherwise, .. } => {
                 self.expr(init)?;
                 self.values.variables.declared.extend(pattern.locals());
-                parts(pattern, init).for_each(|(local, init)| self.values.declare(local, None, Some(init)));
+                // A bare literal takes its type from the tuple.
+                let parts = parts(pattern, init).filter(|(_, init)| !is_bare(init));
+                parts.for_each(|(local, init)| self.values.declare(local, None, Some(init)));
                 otherwise.is_none().then_some(())
             }
             StmtKind::Split { init, .. } => self.expr(init),

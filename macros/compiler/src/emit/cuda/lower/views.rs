@@ -4,8 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::adjacent::passes_values;
-use super::computed::lengths;
+use super::computed::{lengths, makes_array};
 use super::constant_loops::is_constant;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
@@ -13,11 +12,13 @@ use crate::model::facts::Effect;
 use crate::model::kind::Memory;
 use crate::model::place::local_of;
 use crate::model::walk::{Node, nodes, statement_nodes, walk_block};
-use crate::model::{Function, LocalId};
+use crate::model::{Function, LocalId, Role};
 
 /// Returns the names that refer to elements of memory.
 pub(super) fn views(function: &Function) -> BTreeSet<LocalId> {
     let indexed = indexed(function);
+    // A device function may get a part of shared memory.
+    let is_read_only = function.role == Role::Kernel;
     let mut views = BTreeSet::new();
     let mut add = |block: &Block| {
         for (index, statement) in block.statements.iter().enumerate() {
@@ -25,7 +26,7 @@ pub(super) fn views(function: &Function) -> BTreeSet<LocalId> {
                 && let ExprKind::Borrow { mutable: false, target } = &init.kind
                 && indexed.contains(local)
                 && function.local(*local).mutable.is_none()
-                && may_refer(function, target, &block.statements[index + 1..], block.tail.as_deref())
+                && may_refer(function, is_read_only, target, &block.statements[index + 1..], block.tail.as_deref())
             {
                 views.insert(*local);
             }
@@ -65,11 +66,11 @@ fn indexed(function: &Function) -> BTreeSet<LocalId> {
 }
 
 /// Whether a name may refer to an element, because it is the same throughout these statements.
-fn may_refer(function: &Function, element: &Expr, scope: &[Stmt], tail: Option<&Expr>) -> bool {
+fn may_refer(function: &Function, is_read_only: bool, element: &Expr, scope: &[Stmt], tail: Option<&Expr>) -> bool {
     let ExprKind::Index { base, .. } = &element.kind else { return false };
     match base.memory() {
-        Some(Memory::Global) => true,
-        Some(Memory::GlobalMut | Memory::SharedArray | Memory::SharedSlice) => {
+        Some(Memory::Global) if is_read_only => true,
+        Some(Memory::Global | Memory::GlobalMut | Memory::SharedArray | Memory::SharedSlice) => {
             let mut is_same = true;
             let mut look = |node: Node<'_>| {
                 if let Node::Expr(expr) = node {
@@ -99,7 +100,8 @@ fn may_change(function: &Function, expr: &Expr) -> bool {
         // A mutable reference is one to what no other name reads.
         ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => place.memory().is_some(),
         ExprKind::Op { op, .. } => op.facts().effect == Effect::Changes,
-        ExprKind::Call { callee, arguments, .. } => !passes_values(callee, arguments),
+        // Threads may meet in a function.
+        ExprKind::Call { callee, .. } => !makes_array(callee),
         ExprKind::CallClosure { .. } | ExprKind::Cuda(_) => effect(function, expr) == Effect::Changes,
         _ => false,
     }
