@@ -371,8 +371,9 @@ fn what_is_read_of_a_peer_is_known_to_the_arrival() {
         let reads = if is_twice { 2 } else { 1 };
         assert_eq!(text.matches("peer_reads.of(").count(), reads, "{form}: {text}");
         let names = ["theirs", "part", "low", "high", "view", "items"];
+        let text = text.replace("load_vec_unchecked<", "load_vec<");
         let read = |name: &&str| {
-            [format!("{name}["), format!("{name}.get_unchecked("), format!(">>({name}")]
+            [format!("{name}["), format!("{name}.get_unchecked("), format!("load_vec<<digits1>>({name}")]
                 .iter()
                 .map(|read| text.matches(read.as_str()).count())
                 .sum::<usize>()
