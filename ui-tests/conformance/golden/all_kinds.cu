@@ -11,6 +11,7 @@
 #include <phalanx/peer_reads.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -39,7 +40,9 @@ all_kinds(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block p
         auto value = read_next(block, array, token);
         cluster.sync_shared(); // orders shared memory: line 96 accesses shared memory
         auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
-        auto other = peer_reads.of(peer[i]);
+        require(within(peer, i));
+#line 101 "ui-tests/conformance/src/kernels/block_phases.rs"
+        auto other = peer_reads.of(peer.get_unchecked(i));
         option<thread_block::arrival_token> read;
         if (round % 3 == 0) {
 #line 102 "ui-tests/conformance/src/kernels/block_phases.rs"
@@ -58,6 +61,8 @@ all_kinds(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block p
         token = publish(block, array, value ^ other);
     }
     block.barrier_wait(token);
+    require(within(array, 95 - i) & within(out, cluster.thread_rank()));
+#line 110 "ui-tests/conformance/src/kernels/block_phases.rs"
     block.sync();
-    out[cluster.thread_rank()] = array[95 - i];
+    out.get_unchecked(cluster.thread_rank()) = array.get_unchecked(95 - i);
 }

@@ -9,6 +9,7 @@
 #include <phalanx/message.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
+#include <phalanx/range_within.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/spread.cuh>
 #include <phalanx/subslice.cuh>
@@ -115,9 +116,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
             for (auto position_2 : steps) {
 #line 131 "ui-tests/conformance/src/kernels/elements.rs"
                 auto window = subslice(a, length - 1 - position_2, length - 1 - position_2 + size_4);
-                require(within(window, 0) & within(window, window.len() - 1));
-#line 132 "ui-tests/conformance/src/kernels/elements.rs"
-                total = wrapping_mul(total, 31) + window.get_unchecked(0) * window.get_unchecked(window.len() - 1);
+                total = wrapping_mul(total, 31) + window[0] * window[window.len() - 1];
             }
         }
     }
@@ -227,10 +226,10 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
                 auto item = subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6);
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
-#line 120 "ui-tests/conformance/src/kernels/elements.rs"
-                auto w = subslice_from(item, 0);
+                require(from_within(item, 0) & within(subslice_from_unchecked(item, 0), 1) & within(subslice_from_unchecked(item, 0), 0));
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
-                require(within(w, 1) & within(w, 0));
+#line 120 "ui-tests/conformance/src/kernels/elements.rs"
+                auto w = subslice_from_unchecked(item, 0);
                 if (w.get_unchecked(1) % 3 > w.get_unchecked(0) % 3) {
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
                     total_2 += 1;
@@ -239,12 +238,12 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
         } else {
             for (auto position_9 : steps_4) {
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
-                auto item = subslice(a, position_9 + by_3, position_9 + by_3 + size_6);
+                require( range_within(a, position_9 + by_3, position_9 + by_3 + size_6) & from_within(subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6), 0) & within(subslice_from_unchecked(subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6), 0), 1) & within(subslice_from_unchecked(subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6), 0), 0));
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+                auto item = subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6);
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
 #line 120 "ui-tests/conformance/src/kernels/elements.rs"
-                auto w = subslice_from(item, 0);
-#line 157 "ui-tests/conformance/src/kernels/elements.rs"
-                require(within(w, 1) & within(w, 0));
+                auto w = subslice_from_unchecked(item, 0);
                 if (w.get_unchecked(1) % 3 > w.get_unchecked(0) % 3) {
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
                     total_2 += 1;

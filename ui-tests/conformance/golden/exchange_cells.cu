@@ -51,7 +51,7 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
     auto first = as<usize>(this_grid().block_rank()) * 8192;
     auto i = block.thread_rank();
     const auto steps = range(i, 8192).step_by(256);
-    if (covers(tile, values_of(steps)) && covers(cells, first + as<usize>(values_of(steps)))) {
+    if (all_of_warp(covers(tile, values_of(steps)) && covers(cells, first + as<usize>(values_of(steps))))) {
         for (auto k : unclamped(steps)) {
 #line 47 "ui-tests/conformance/src/kernels/phases.rs"
             tile.get_unchecked(k) = cells.get_unchecked(first + as<usize>(k));
@@ -59,18 +59,19 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
     } else {
         for (auto k : steps) {
 #line 47 "ui-tests/conformance/src/kernels/phases.rs"
-            tile[k] = cells[first + as<usize>(k)];
+            require_of_warp(within(cells, first + as<usize>(k)) & within(tile, k));
+#line 47 "ui-tests/conformance/src/kernels/phases.rs"
+            tile.get_unchecked(k) = cells.get_unchecked(first + as<usize>(k));
         }
     }
 #line 49 "ui-tests/conformance/src/kernels/phases.rs"
     block.sync();
     const auto steps_2 = range(0, rounds);
-    const bool all_within = covers(tile, values_of(range(i, 8192).step_by(256))) && covers(tile, limited(values_of(range(i, 8192).step_by(256)), other_than(0)) - 1) && covers(cells, first + as<usize>(values_of(range(i, 8192).step_by(256))));
-    keep_test(all_within);
+    const bool all_within = all_of_warp(covers(tile, values_of(range(i, 8192).step_by(256))) && covers(tile, limited(values_of(range(i, 8192).step_by(256)), other_than(0)) - 1) && covers(cells, first + as<usize>(values_of(range(i, 8192).step_by(256)))));
     for ([[maybe_unused]] auto i_2 : steps_2) {
 #line 51 "ui-tests/conformance/src/kernels/phases.rs"
         const auto steps_3 = range(i, 8192).step_by(256);
-        if (all_within || covers(tile, values_of(steps_3)) && covers(tile, limited(values_of(steps_3), other_than(0)) - 1) && covers(cells, first + as<usize>(values_of(steps_3)))) {
+        if (all_of_warp(all_within || covers(tile, values_of(steps_3)) && covers(tile, limited(values_of(steps_3), other_than(0)) - 1) && covers(cells, first + as<usize>(values_of(steps_3))))) {
             for (auto k_2 : unclamped(steps_3)) {
 #line 52 "ui-tests/conformance/src/kernels/phases.rs"
                 auto is_rim = k_2 == 0 || k_2 == 8191;
@@ -82,8 +83,10 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
             for (auto k_2 : steps_3) {
 #line 52 "ui-tests/conformance/src/kernels/phases.rs"
                 auto is_rim = k_2 == 0 || k_2 == 8191;
-                auto kept = KEPT[as<u32>(tile[k_2].phase)][as<u32>(is_rim)];
-                require(when(!(k_2 == 0), within(tile, k_2 - 1)) & (within(tile, k_2) & within(cells, first + as<usize>(k_2))));
+                require_of_warp( within(tile, k_2));
+#line 53 "ui-tests/conformance/src/kernels/phases.rs"
+                auto kept = KEPT[as<u32>(tile.get_unchecked(k_2).phase)][as<u32>(is_rim)];
+                require_of_warp(when(!(k_2 == 0), within(tile, k_2 - 1)) & (within(tile, k_2) & within(cells, first + as<usize>(k_2))));
 #line 54 "ui-tests/conformance/src/kernels/phases.rs"
                 auto left = k_2 == 0 ? COLD : tile.get_unchecked(k_2 - 1);
                 cells.get_unchecked(first + as<usize>(k_2)).heat = tile.get_unchecked(k_2).heat * kept + left.heat * (f32(1.0f) - kept);
@@ -92,7 +95,7 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
 #line 57 "ui-tests/conformance/src/kernels/phases.rs"
         block.sync();
         const auto steps_4 = range(i, 8192).step_by(256);
-        if (all_within || covers(tile, values_of(steps_4)) && covers(cells, first + as<usize>(values_of(steps_4)))) {
+        if (all_of_warp(all_within || covers(tile, values_of(steps_4)) && covers(cells, first + as<usize>(values_of(steps_4))))) {
             for (auto k_3 : unclamped(steps_4)) {
 #line 59 "ui-tests/conformance/src/kernels/phases.rs"
                 tile.get_unchecked(k_3).heat = cells.get_unchecked(first + as<usize>(k_3)).heat;
@@ -101,7 +104,7 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
         } else {
             for (auto k_3 : steps_4) {
 #line 59 "ui-tests/conformance/src/kernels/phases.rs"
-                require(within(cells, first + as<usize>(k_3)) & within(tile, k_3));
+                require_of_warp(within(cells, first + as<usize>(k_3)) & within(tile, k_3));
 #line 59 "ui-tests/conformance/src/kernels/phases.rs"
                 tile.get_unchecked(k_3).heat = cells.get_unchecked(first + as<usize>(k_3)).heat;
                 tile[k_3] = settled(tile.get_unchecked(k_3));

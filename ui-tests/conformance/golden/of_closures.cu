@@ -5,6 +5,7 @@
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
 #include <phalanx/tuple.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -26,11 +27,17 @@ of_closures(readonly_slice<u32> input, readonly_slice<u8> labels, u32 factor, sl
     auto block = this_thread_block();
     auto tile = tiled_partition<16>(block);
     auto i = this_grid().thread_rank();
-    auto group = labeled_partition(tile, labels[i]);
+    require(within(labels, i));
+#line 101 "ui-tests/conformance/src/kernels/folds.rs"
+    auto group = labeled_partition(tile, labels.get_unchecked(i));
     auto at = i * RESULTS;
-    phalanx_conformance_kernels_folds_joined(tile, group, input[i], [&](auto a, auto b) __attribute__((always_inline)) { return a * factor - (b ^ 5); }, out, at);
+    require(within(input, i));
+#line 103 "ui-tests/conformance/src/kernels/folds.rs"
+    phalanx_conformance_kernels_folds_joined(tile, group, input.get_unchecked(i), [&](auto a, auto b) __attribute__((always_inline)) { return a * factor - (b ^ 5); }, out, at);
 
-    auto value_2 = group.reduce(tuple<u32, u32>{input[i] % 50, as<u32>(i)}, detail::total([&](auto a_2, auto b_2) __attribute__((always_inline)) {
+    require(within(input, i));
+#line 105 "ui-tests/conformance/src/kernels/folds.rs"
+    auto value_2 = group.reduce(tuple<u32, u32>{input.get_unchecked(i) % 50, as<u32>(i)}, detail::total([&](auto a_2, auto b_2) __attribute__((always_inline)) {
         auto value = tuple<tuple<u32, u32>, tuple<u32, u32>>{a_2, b_2};
         auto a_value = value._0._0;
         auto b_value = value._1._0;
@@ -40,7 +47,9 @@ of_closures(readonly_slice<u32> input, readonly_slice<u8> labels, u32 factor, sl
     auto most = value_2._0;
     auto place = value_2._1;
 #line 109 "ui-tests/conformance/src/kernels/folds.rs"
-    out[at + 6] = most;
-    out[at + 7] = place;
-    out[at + 8] = as<u32>(tile.whole_warp().reduce(as<f32>(input[i]), [&](auto a_3, auto b_3) __attribute__((always_inline)) { return a_3 / f32(2.0f) + b_3; }));
+    require(within(out, at + 6) & within(out, at + 7) & within(input, i) & within(out, at + 8));
+#line 109 "ui-tests/conformance/src/kernels/folds.rs"
+    out.get_unchecked(at + 6) = most;
+    out.get_unchecked(at + 7) = place;
+    out.get_unchecked(at + 8) = as<u32>(tile.whole_warp().reduce(as<f32>(input.get_unchecked(i)), [&](auto a_3, auto b_3) __attribute__((always_inline)) { return a_3 / f32(2.0f) + b_3; }));
 }

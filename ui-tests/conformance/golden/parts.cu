@@ -51,11 +51,11 @@ parts(readonly_slice<u32> a, slice_mut<u32> out, u32 lo, usize hi, const __grid_
     fill(target, 100);
     fill(subslice(target, 4, 6), 500);
     auto [left, right] = split_at(target, 8);
-    require(within(left, 7) & within(right, 0) & within(left, 1));
+    require(within(left, 7) & within(right, 0) & within(left, 1) & from_within(target, 3));
 #line 46 "ui-tests/conformance/src/kernels/memory.rs"
     right.get_unchecked(0) = left.get_unchecked(7) + 1;
     left.get_unchecked(1) += 7;
-    auto view = subslice_from(target, 3);
+    auto view = subslice_from_unchecked(target, 3);
     out[12] = sum(view);
     auto [rest, end] = split_at(a, a.len() - 2);
     out[13] = sum(end);

@@ -16,21 +16,21 @@ sum_by_warps(readonly_slice<f32> input, slice_mut<f32> out, const __grid_constan
     auto warp = tiled_partition<32>(block);
     __shared__ shared_array<f32, 8> sums; keep_address(sums);
 
-    require_of_warp(within(input, this_grid().thread_rank()));
+    require_of_warp(within(input, this_grid().thread_rank()) & when(warp.thread_rank() == 0, within(sums, warp.meta_group_rank())));
 #line 15 "ui-tests/conformance/src/kernels/warp_guide.rs"
     auto sum = warp.reduce(input.get_unchecked(this_grid().thread_rank()), op::plus());
     if (warp.thread_rank() == 0) {
-        sums[warp.meta_group_rank()] = sum;
+        sums.get_unchecked(warp.meta_group_rank()) = sum;
     }
     block.sync();
 
     if (warp.meta_group_rank() == 0) {
         auto tile = tiled_partition<8>(warp);
-        require_of_warp(within(sums, tile.thread_rank()));
+        require_of_warp(within(sums, tile.thread_rank()) & when(block.thread_rank() == 0, within(out, this_grid().block_rank())));
 #line 23 "ui-tests/conformance/src/kernels/warp_guide.rs"
         auto total = tile.whole_warp().reduce(sums.get_unchecked(tile.thread_rank()), op::plus());
         if (block.thread_rank() == 0) {
-            out[this_grid().block_rank()] = total;
+            out.get_unchecked(this_grid().block_rank()) = total;
         }
     }
 }

@@ -274,7 +274,7 @@ fn cases(scale: Scale) -> Vec<Case> {
                 })
             },
         ),
-        pair("unpacked", blocks, "blocks", blocks / 8, 256).bytes((12 + 40 * PACKED / 8 + 4 * PACKED) * blocks).case(
+        pair("unpacked", blocks, "blocks", blocks / 8, 256).bytes((12 + 10 * PACKED / 8 + 4 * PACKED) * blocks).case(
             move || packed(blocks).0,
             PACKED * blocks,
             move |device| {
