@@ -151,6 +151,22 @@ struct Literals<'f> {
 }
 
 impl<'f> Splitter<'_, 'f> {
+    /// Follows fewer branches, or numbers without their remainders, in the whole graph; says whether there was something to leave out.
+    fn follow_less(&mut self, of_values: bool) -> bool {
+        if !of_values && (self.branches.leave_out_implied() || self.branches.leave_out_moving()) {
+            return true;
+        }
+        if !of_values && !self.branches.is_empty() {
+            self.branches = Followed::default();
+            return true;
+        }
+        if let Some(numbers) = self.numbers.without_residues() {
+            self.numbers = numbers;
+            return true;
+        }
+        false
+    }
+
     /// Follows less, after too many partitions; says whether there was something to leave out. Of what is explored, the partitions stay
     /// that do not depend on it.
     fn leave_out(
@@ -158,17 +174,7 @@ impl<'f> Splitter<'_, 'f> {
         TooManyPartitions { variables, of_values }: TooManyPartitions,
         explored: &mut Explored,
     ) -> bool {
-        if !of_values && (self.branches.leave_out_implied() || self.branches.leave_out_moving()) {
-            explored.back_to(0);
-            return true;
-        }
-        if !of_values && !self.branches.is_empty() {
-            self.branches = Followed::default();
-            explored.back_to(0);
-            return true;
-        }
-        if let Some(numbers) = self.numbers.without_residues() {
-            self.numbers = numbers;
+        if self.follow_less(of_values) {
             explored.back_to(0);
             return true;
         }

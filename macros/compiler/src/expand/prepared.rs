@@ -1,5 +1,5 @@
-//! What is done to an item before it is parsed: attributes inside of functions, and what the file shows, the types of tokens and which
-//! functions are imported.
+//! Prepares an item for the parser: moves attributes inside of functions to where the parser finds them, and adds what only the file around
+//! the item shows, which is the types of tokens and which functions are imported.
 
 use std::borrow::Cow;
 

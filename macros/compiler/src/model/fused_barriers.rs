@@ -10,7 +10,7 @@ use super::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use super::facts::Effect;
 use super::group::Group;
 use super::op::Op;
-use super::walk::{walk, walk_block};
+use super::walk::{each_block, walk};
 use super::{Function, LocalId};
 use crate::rules::Rule;
 
@@ -22,17 +22,7 @@ pub(crate) fn fused_tokens(function: &Function) -> BTreeSet<LocalId> {
     if function.options.profile || Rule::CONVERGENCE.into_iter().any(|rule| function.waives(rule)) {
         return tokens;
     }
-    of_block(function, &function.body, &mut tokens);
-    walk_block(&function.body, &mut |expr| match &expr.kind {
-        ExprKind::Block(block)
-        | ExprKind::Unsafe(block)
-        | ExprKind::Labelled { block, .. }
-        | ExprKind::If { then: block, .. }
-        | ExprKind::Loop { body: block, .. }
-        | ExprKind::While { body: block, .. }
-        | ExprKind::For { body: block, .. } => of_block(function, block, &mut tokens),
-        _ => {}
-    });
+    each_block(&function.body, &mut |block| of_block(function, block, &mut tokens));
     tokens
 }
 

@@ -39,6 +39,22 @@ pub(crate) fn block_nodes<'e>(block: &'e Block, visit: &mut impl FnMut(Node<'e>)
     }
 }
 
+/// Visits a block and all blocks inside of it.
+pub(crate) fn each_block<'e>(block: &'e Block, visit: &mut impl FnMut(&'e Block)) {
+    visit(block);
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other expression has a block of its own")]
+    walk_block(block, &mut |expr| match &expr.kind {
+        ExprKind::Block(block)
+        | ExprKind::Unsafe(block)
+        | ExprKind::Labelled { block, .. }
+        | ExprKind::If { then: block, .. }
+        | ExprKind::Loop { body: block, .. }
+        | ExprKind::While { body: block, .. }
+        | ExprKind::For { body: block, .. } => visit(block),
+        _ => {}
+    });
+}
+
 /// Visits a statement and all nodes inside of it, in source order.
 pub(crate) fn statement_nodes<'e>(statement: &'e Stmt, visit: &mut impl FnMut(Node<'e>)) {
     visit(Node::Statement(statement));

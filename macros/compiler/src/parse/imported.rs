@@ -19,7 +19,7 @@ use crate::span::SpanRange;
 const FUNCTIONS: [(&str, &str); 6] =
     [("cmp", "max"), ("cmp", "min"), ("mem", "replace"), ("mem", "swap"), ("mem", "take"), ("array", "from_fn")];
 
-/// What a marked path begins with.
+/// The segments before the function's name in a marked path.
 const MARK: [&str; 3] = ["phalanx", "__private", "imported"];
 
 /// Marks the paths of imported functions; `None` if there are none. The text is that of the file around the item.

@@ -10,10 +10,11 @@ use crate::check::constant_propagation::{Constants, Number};
 use crate::check::sorted_map::SortedMap;
 use crate::model::LocalId;
 
-/// What the names stand for that are followed and still used; those that are not here, are not known.
+/// The memory or the barrier that each followed name stands for, as long as the name is still used. A name that is missing stands for
+/// something unknown.
 pub(super) type Names = SortedMap<LocalId, Region>;
 
-/// What is known at a point.
+/// The names, the numbers and the outcomes of tests that are known at a point of the graph.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Known {
     pub(super) names: Names,

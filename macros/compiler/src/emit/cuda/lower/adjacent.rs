@@ -11,6 +11,7 @@ use proc_macro2::TokenStream;
 
 use super::Lower;
 use super::access::{Access, AccessForm, Region};
+use super::bounded::lengths;
 use super::guards::Limitable;
 use super::intervals::Values;
 use super::numbers::count;
@@ -148,14 +149,13 @@ pub(super) fn passes_values(callee: &Callee, arguments: &[Expr]) -> bool {
 
 /// Returns the local array whose length a number is at most.
 fn array_of(number: &Expr) -> Option<LocalId> {
-    match &number.kind {
-        ExprKind::Op { op: Op::Length, operands, .. } => match &operands.first()?.kind {
-            ExprKind::Deref(reference) => local_of(reference),
-            _ => None,
-        },
-        ExprKind::Method { method, operands, .. } if method.name == "min" => operands.iter().find_map(array_of),
-        _ => None,
-    }
+    let mut arrays = Vec::new();
+    lengths(number, &mut |of| {
+        if let ExprKind::Deref(reference) = &of.kind {
+            arrays.extend(local_of(reference));
+        }
+    });
+    arrays.first().copied()
 }
 
 /// Returns the elements of memory that a body assigns, and whether it changes any memory, or may.

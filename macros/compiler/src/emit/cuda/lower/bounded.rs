@@ -18,7 +18,7 @@ pub(super) fn bounded(function: &Function) -> BTreeSet<SiteId> {
             return;
         }
         let mut memories = BTreeSet::new();
-        lengths(&range.end, &mut memories);
+        lengths(&range.end, &mut |of| memories.extend(name_of(of)));
         memories.retain(|memory| !is_assigned(function, *memory));
         walk(whole, &mut |expr| {
             if let ExprKind::Index { base, index, site } = &expr.kind
@@ -34,18 +34,21 @@ pub(super) fn bounded(function: &Function) -> BTreeSet<SiteId> {
     sites
 }
 
-/// Adds the memory whose length a number is at most.
-fn lengths(number: &Expr, memories: &mut BTreeSet<LocalId>) {
+/// Visits the memory and the arrays whose length a number is at most.
+pub(super) fn lengths(number: &Expr, visit: &mut impl FnMut(&Expr)) {
     match &number.kind {
-        ExprKind::Op { op: Op::Length, operands, .. } => {
-            if let [Expr { kind: ExprKind::Local(memory), .. }] = &operands[..] {
-                memories.insert(*memory);
-            }
-        }
+        ExprKind::Op { op: Op::Length, operands, .. } => operands.iter().for_each(visit),
         ExprKind::Method { method, operands, .. } if method.name == "min" => {
-            operands.iter().for_each(|operand| lengths(operand, memories));
+            operands.iter().for_each(|operand| lengths(operand, visit));
         }
         _ => {}
+    }
+}
+
+fn name_of(memory: &Expr) -> Option<LocalId> {
+    match memory.kind {
+        ExprKind::Local(local) => Some(local),
+        _ => None,
     }
 }
 

@@ -1,4 +1,5 @@
-//! What the threads of a group do together, or wait for in each other, in the text of a function. `Op::facts` has the rules of its use.
+//! Tells whether the threads of a group do something together, or wait for each other, in the body of a function. The rules of such
+//! operations are in `Op::facts`.
 
 use crate::model::Function;
 use crate::model::copy::CopyOp;

@@ -17,15 +17,16 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::access::Region;
+use super::bounded::lengths;
 use super::constant_loops::is_constant;
 use super::straight::Scan;
-use crate::model::LocalId;
 use crate::model::effect::effect;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::facts::Effect;
 use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::walk::walk;
+use crate::model::{Function, LocalId};
 
 /// A number that the text gives.
 #[derive(Debug, PartialEq)]
@@ -62,10 +63,9 @@ impl Scan<'_, '_, '_> {
     /// Whether a call makes an array of another one, by a closure that has no effect and cannot fail.
     pub(super) fn only_maps(&self, callee: &Callee, arguments: &[Expr]) -> bool {
         let lower = &self.values.lower;
-        let is_pure = |argument: &Expr| match &argument.kind {
-            ExprKind::Closure { body, .. } => effect(lower.function, body) == Effect::Pure,
-            ExprKind::Local(local) => lower.is_pure(*local),
-            _ => false,
+        let is_pure = |argument: &Expr| match argument.kind {
+            ExprKind::Local(local) => lower.is_pure(local),
+            _ => is_pure_closure(lower.function, argument),
         };
         maps_array(callee) && arguments.last().is_some_and(is_pure)
     }
@@ -163,8 +163,7 @@ impl Scan<'_, '_, '_> {
                 Some(end) => Number::Literal(end.checked_add(u64::from(range.inclusive))?),
                 None if range.inclusive => return None,
                 None => {
-                    let mut arrays = BTreeSet::new();
-                    lengths(&range.end, &mut arrays);
+                    let arrays = arrays_of(&range.end);
                     (!arrays.is_empty()).then_some(Number::AtMost(arrays))?
                 }
             },
@@ -173,15 +172,11 @@ impl Scan<'_, '_, '_> {
     }
 }
 
-/// Adds the local arrays whose length a number is at most.
-pub(super) fn lengths(number: &Expr, arrays: &mut BTreeSet<LocalId>) {
-    match &number.kind {
-        ExprKind::Op { op: Op::Length, operands, .. } => arrays.extend(operands.first().and_then(array_of)),
-        ExprKind::Method { method, operands, .. } if method.name == "min" => {
-            operands.iter().for_each(|operand| lengths(operand, arrays));
-        }
-        _ => {}
-    }
+/// Returns the local arrays whose length a number is at most.
+pub(super) fn arrays_of(number: &Expr) -> BTreeSet<LocalId> {
+    let mut arrays = BTreeSet::new();
+    lengths(number, &mut |of| arrays.extend(array_of(of)));
+    arrays
 }
 
 /// Returns the local array that an expression is, maybe by a reference.
@@ -194,6 +189,11 @@ fn array_of(expr: &Expr) -> Option<LocalId> {
         ExprKind::Local(local) if expr.memory().is_none() => Some(local),
         _ => None,
     }
+}
+
+/// Whether an expression is a closure that has no effect and cannot fail.
+pub(super) fn is_pure_closure(function: &Function, closure: &Expr) -> bool {
+    matches!(&closure.kind, ExprKind::Closure { body, .. } if effect(function, body) == Effect::Pure)
 }
 
 /// Whether a call is what the parser makes of `array.map(f)`.

@@ -10,11 +10,9 @@
 use super::Lower;
 use super::access::Access;
 use super::collectives::{is_collective, may_spin};
-use super::computed::makes_array;
+use super::computed::{is_pure_closure, makes_array};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
-use crate::model::effect::effect;
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::facts::Effect;
 use crate::model::op::Op;
 use crate::model::walk::{walk, walk_block};
 use crate::model::{Function, SlotId};
@@ -40,7 +38,7 @@ impl Meetings {
                 ExprKind::Op { op, .. } => may_wait |= matches!(op, Op::Barrier(..) | Op::MmaAsync { .. }),
                 // What a closure does that makes an array stands here. If it may fail, a thread that does leaves its warp there.
                 ExprKind::Call { callee, arguments, .. }
-                    if makes_array(callee) && arguments.last().is_some_and(|made| cannot_fail(function, made)) => {}
+                    if makes_array(callee) && arguments.last().is_some_and(|made| is_pure_closure(function, made)) => {}
                 ExprKind::Call { slot, .. } => callees.push(*slot),
                 ExprKind::Cuda(_) => may_wait = true,
                 ExprKind::For { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } => {
@@ -66,11 +64,6 @@ impl Meetings {
             false => vec![Fragment::Alone { callees: self.callees.clone(), text: vec![name.into()] }],
         }
     }
-}
-
-/// Whether an expression is a closure that only computes.
-fn cannot_fail(function: &Function, closure: &Expr) -> bool {
-    matches!(&closure.kind, ExprKind::Closure { body, .. } if effect(function, body) == Effect::Pure)
 }
 
 /// Returns the one that ends later.

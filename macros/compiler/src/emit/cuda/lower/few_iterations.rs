@@ -19,7 +19,7 @@ use crate::model::place::{local_of, may_write};
 /// The most iterations that are scanned.
 const MOST_ITERATIONS: u64 = 4;
 
-/// What a scan has found up to a statement of its run.
+/// The state of a scan in the middle of its run, to which it can go back.
 struct SoFar<'e> {
     variables: Variables<'e>,
     /// The numbers of tests, of loads, of accesses and of calls.

@@ -41,7 +41,7 @@ pub(super) struct Values<'l, 'f, 'e> {
     pub(super) variables: Variables<'e>,
 }
 
-/// What the run has done with variables so far.
+/// The variables that the run has declared or assigned so far, with what is known of their values.
 #[derive(Clone, Default)]
 pub(super) struct Variables<'e> {
     pub(super) declared: BTreeSet<LocalId>,

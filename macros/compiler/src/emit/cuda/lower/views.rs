@@ -4,14 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use super::computed::{lengths, makes_array};
+use super::computed::{arrays_of, makes_array};
 use super::constant_loops::is_constant;
 use crate::model::effect::effect;
-use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::expr::{Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Memory;
 use crate::model::place::local_of;
-use crate::model::walk::{Node, nodes, statement_nodes, walk_block};
+use crate::model::walk::{Node, each_block, nodes, statement_nodes, walk_block};
 use crate::model::{Function, LocalId, Role};
 
 /// Returns the names that refer to elements of memory.
@@ -20,7 +20,7 @@ pub(super) fn views(function: &Function) -> BTreeSet<LocalId> {
     // A device function may get a part of shared memory.
     let is_read_only = function.role == Role::Kernel;
     let mut views = BTreeSet::new();
-    let mut add = |block: &Block| {
+    each_block(&function.body, &mut |block| {
         for (index, statement) in block.statements.iter().enumerate() {
             if let StmtKind::Let { local, init: Some(init), .. } = &statement.kind
                 && let ExprKind::Borrow { mutable: false, target } = &init.kind
@@ -31,17 +31,6 @@ pub(super) fn views(function: &Function) -> BTreeSet<LocalId> {
                 views.insert(*local);
             }
         }
-    };
-    add(&function.body);
-    walk_block(&function.body, &mut |expr| match &expr.kind {
-        ExprKind::Block(block)
-        | ExprKind::Unsafe(block)
-        | ExprKind::Labelled { block, .. }
-        | ExprKind::If { then: block, .. }
-        | ExprKind::Loop { body: block, .. }
-        | ExprKind::While { body: block, .. }
-        | ExprKind::For { body: block, .. } => add(block),
-        _ => {}
     });
     views
 }
@@ -52,10 +41,8 @@ fn indexed(function: &Function) -> BTreeSet<LocalId> {
     let (mut known, mut indexed) = (BTreeSet::new(), BTreeSet::new());
     walk_block(&function.body, &mut |expr| match &expr.kind {
         ExprKind::For { local: Some(variable), range, .. } => {
-            let mut arrays = BTreeSet::new();
-            lengths(&range.end, &mut arrays);
             let ends = |bound: &Expr| is_constant(bound, &known);
-            if ends(&range.start) && (ends(&range.end) || !arrays.is_empty()) {
+            if ends(&range.start) && (ends(&range.end) || !arrays_of(&range.end).is_empty()) {
                 known.insert(*variable);
             }
         }
