@@ -155,7 +155,7 @@ fn digits(keys: &[u32], out: &mut [u32], shift: u32) {
 /// The bytes of a message.
 const LENGTH: usize = 512;
 
-/// What a byte with as many zeros behind it adds to a checksum.
+/// The checksum of each byte with `k` zeros behind it, in table `k`.
 const TABLES: [[u32; 256]; 4] = {
     let mut tables = [[0; 256]; 4];
     let mut byte = 0;

@@ -10,7 +10,7 @@ use crate::{
 const SOURCE: &str = include_str!("matrices.rs");
 
 /// Small integers, different in each position.
-fn small(seed: usize, i: usize) -> i32 {
+pub(super) fn small(seed: usize, i: usize) -> i32 {
     ((i * 7 + i / 5 * 3 + seed * 11) % 9) as i32 - 4
 }
 
@@ -84,19 +84,19 @@ macro_rules! products {
     };
 }
 
-fn half(x: i32) -> f16 {
+pub(super) fn half(x: i32) -> f16 {
     f16::from_f32(x as f32)
 }
 
-fn brain(x: i32) -> bf16 {
+pub(super) fn brain(x: i32) -> bf16 {
     bf16::from_f32(x as f32)
 }
 
-fn e4m3_of(x: i32) -> e4m3 {
+pub(super) fn e4m3_of(x: i32) -> e4m3 {
     e4m3::from_f32(x as f32)
 }
 
-fn e5m2_of(x: i32) -> e5m2 {
+pub(super) fn e5m2_of(x: i32) -> e5m2 {
     e5m2::from_f32(x as f32)
 }
 

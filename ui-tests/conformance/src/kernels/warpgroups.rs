@@ -3,30 +3,10 @@
 
 use phalanx::prelude::*;
 
+use super::matrices::{brain, e4m3_of, e5m2_of, half, small};
 use crate::{Check, Kernel, Module, Outcome, check_list, equal, failure, find, kernel_list, read, same, same_text};
 
 const SOURCE: &str = include_str!("warpgroups.rs");
-
-/// Small integers, different in each position.
-fn small(seed: usize, i: usize) -> i32 {
-    ((i * 7 + i / 5 * 3 + seed * 11) % 9) as i32 - 4
-}
-
-fn half(x: i32) -> f16 {
-    f16::from_f32(x as f32)
-}
-
-fn brain(x: i32) -> bf16 {
-    bf16::from_f32(x as f32)
-}
-
-fn e4m3_of(x: i32) -> e4m3 {
-    e4m3::from_f32(x as f32)
-}
-
-fn e5m2_of(x: i32) -> e5m2 {
-    e5m2::from_f32(x as f32)
-}
 
 /// Makes a kernel that adds two products, the second to the first in flight, and its check.
 macro_rules! products {
