@@ -1,6 +1,7 @@
 //! A kernel or device function as plain data: the parser makes it, the checks read it, the printers print it. It uses
 //! neither syn nor quote, and it decides nothing.
 
+pub(crate) mod array_functions;
 pub(crate) mod atomic;
 pub(crate) mod barrier;
 pub(crate) mod capability;
@@ -282,6 +283,8 @@ pub(crate) struct Local {
     pub(crate) rows: Option<ValueId>,
     /// Whether the local is a reference to memory, a barrier or a group that has another name.
     pub(crate) by_reference: bool,
+    /// The loop behind the declaration of an array that `std::array::from_fn` makes, which assigns its elements.
+    pub(crate) filled_by: Option<LoopId>,
 }
 
 /// The content of a slot.

@@ -17,6 +17,7 @@ mod copy;
 mod desugared_methods;
 mod elsewhere;
 mod expr;
+mod filled_arrays;
 mod float_patterns;
 mod format;
 pub(crate) mod implementation;
@@ -266,6 +267,7 @@ impl<'d> Parser<'d> {
             is_array: false,
             rows: None,
             by_reference: false,
+            filled_by: None,
         });
         // The function's own scope is always there.
         if let Some(scope) = self.scopes.last_mut() {

@@ -73,7 +73,7 @@ impl Parser<'_> {
                     Some(StmtKind::Expr(self.expr(&syn::Expr::Macro(call))))
                 }
             };
-            statements.extend(kind.map(|kind| Stmt { kind, span }));
+            statements.extend(kind.into_iter().flat_map(|kind| self.filled(kind, span)));
         }
         (statements, tail)
     }

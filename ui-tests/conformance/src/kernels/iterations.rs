@@ -84,6 +84,22 @@ twins! {
         let found = a.contains(&y) as i32 + c.contains(&3) as i32 * 2;
         e.iter().map(|(v, rest)| v - rest).sum::<i32>() + d[0] * 3 + d[1] + found
     }
+    fn made_by_loops(x: i32, y: i32) -> i32 {
+        const MOST: usize = 4;
+        let a: [i32; MOST] = std::array::from_fn(|k| x * k as i32 + y);
+        let mut b: [i32; 4] = std::array::from_fn(|k: usize| if k == 2 { 5 } else { a[3 - k] });
+        for k in 0..4 {
+            b[k] = b[k] - k as i32;
+        }
+        let a: [[i32; 3]; 2] = std::array::from_fn(|i| std::array::from_fn(|j| a[i + j] * b[j]));
+        let pairs: [(i32, bool); 3] = std::array::from_fn(|k| {
+            let sum = a[0][k] - a[1][k];
+            (sum, sum > 3)
+        });
+        let ones: [i32; 5] = std::array::from_fn(|_| x - 1);
+        let of_pairs = pairs.iter().fold(0, |sum, (v, is)| sum * 2 + if *is { *v } else { -v });
+        of_pairs + ones.iter().sum::<i32>() + b[0] * 3 + b[3] + a[1][2]
+    }
     fn the_loop_has_a_copy(x: i32, y: i32) -> i32 {
         let mut a = [x, y, 3, 4];
         let mut sum = 0;

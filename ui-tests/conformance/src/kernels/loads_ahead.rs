@@ -76,6 +76,42 @@ fn elements_of_local_arrays(device: &Device) -> Outcome {
     Ok(())
 }
 
+/// Arrays that a closure makes of memory.
+#[cluster_kernel(block = 32)]
+fn made<const N: usize>(x: &[u32], weights: &[u32], out: &mut [u32], from: usize) {
+    let i = this_thread_block().thread_rank() as usize;
+    let own: [u32; N] = std::array::from_fn(|k| x[i * N + k]);
+    let vectors: [u32x4; 2] = std::array::from_fn(|k| x.load_vec::<4>(2 * (i % 4) + k));
+    let first = from + i / 31;
+    let rows: [[u32; 2]; N] = std::array::from_fn(|k| std::array::from_fn(|j| /* made */ weights[first + 2 * k + j]));
+    let sum = own.iter().zip(&rows).map(|(x, [a, b])| x * a + b).sum::<u32>();
+    out[i] = sum + vectors[0][1] + vectors[1][3];
+}
+
+fn arrays_that_closures_make(device: &Device) -> Outcome {
+    arrays_of::<1>(device)?;
+    arrays_of::<4>(device)?;
+    let (x, weights) = (device.upload(&[0; 32 * 3])?, device.upload(&[0; 8])?);
+    let mut out = device.upload(&[0; 32])?;
+    let launched = made::<3>(&x, &weights, &mut out, 2).grid(1).launch(device);
+    let cause = "index 8 out of bounds for length 8";
+    fails(launched, cause, &find(file!(), SOURCE, "made"), (0, 0, 0), (31, 0, 0))
+}
+
+fn arrays_of<const N: usize>(device: &Device) -> Outcome {
+    let words: Vec<u32> = (0..32 * N.max(2) as u32).map(|i| i * 7).collect();
+    let weights: Vec<u32> = (0..2 * N as u32 + 4).map(|i| i * i % 13).collect();
+    let want: Vec<u32> = (0..32)
+        .map(|i| {
+            let first = 3 + i / 31;
+            let sum = |k: usize| words[i * N + k] * weights[first + 2 * k] + weights[first + 2 * k + 1];
+            (0..N).map(sum).sum::<u32>() + words[8 * (i % 4) + 1] + words[8 * (i % 4) + 7]
+        })
+        .collect();
+    let (x, weights) = (device.upload(&words)?, device.upload(&weights)?);
+    equal(&read!(device, 32, |out| made::<N>(&x, &weights, out, 3).grid(1)), &want)
+}
+
 /// Neighbours of which some arms load what the others must not.
 #[cluster_kernel(block = 32)]
 fn chosen(x: &[u32], out: &mut [u32]) {
@@ -153,8 +189,21 @@ pub(super) fn modules() -> Vec<Module> {
             as_many_as_a_constant_says,
             elements_of_local_arrays,
             arms_load_for_themselves,
+            arrays_that_closures_make,
             parts_of_short_arrays
         ],
-        kernels: kernel_list![scaled, gathered, chosen, around, moved::<1>, moved::<3>, moved::<8>, moved::<40>],
+        kernels: kernel_list![
+            scaled,
+            gathered,
+            chosen,
+            around,
+            moved::<1>,
+            moved::<3>,
+            moved::<8>,
+            moved::<40>,
+            made::<1>,
+            made::<3>,
+            made::<4>
+        ],
     }]
 }

@@ -5,6 +5,7 @@
 mod claim;
 mod control;
 mod copy;
+mod filled_array;
 mod inline_cuda;
 mod memory;
 mod message;
@@ -163,6 +164,8 @@ impl Host<'_> {
 
     fn statement(&self, statement: &Stmt) -> TokenStream {
         match &statement.kind {
+            // The loop behind it declares it.
+            StmtKind::Let { local, init: None, .. } if self.function.local(*local).filled_by.is_some() => TokenStream::new(),
             StmtKind::Let { local, ty, init } => {
                 self.declare(*local, ty.as_ref().map(|ty| &ty.tokens), init.as_ref(), statement.span)
             }
@@ -195,6 +198,9 @@ impl Host<'_> {
                 quote_spanned!(statement.span.lo=> let _ = #value;)
             }
             StmtKind::Expr(expr) => {
+                if let Some(filled) = self.filled_array(expr, statement.span) {
+                    return filled;
+                }
                 let value = self.discarded(expr);
                 quote!(#value;)
             }

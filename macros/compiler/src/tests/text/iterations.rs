@@ -110,3 +110,22 @@ fn warps_that_combine_what_they_load() {
     let large = "s += warp.reduce(v[0] * v[1], op::Plus);".repeat(30);
     assert_eq!(of(&row(&large)), (0, true));
 }
+
+/// The array that a closure makes is filled by a loop, whose accesses are tested before it; a later loop over it is another one.
+#[test]
+fn arrays_that_closures_make() {
+    let of = |body: &str| text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None);
+    let filled = of("let mut v: [u32; 4] = std::array::from_fn(|k| w[a + k]); for k in 0..4 { v[k] = v[k] + 1; } *r = v[0];");
+    assert!(filled.contains("covers(w, a + values_of(steps))"), "{filled}");
+    assert_eq!(filled.matches("for (auto k").count(), 3, "{filled}");
+    // Two loops, of which one is inside.
+    let rows = of("let v: [[u32; 2]; 4] = std::array::from_fn(|i| std::array::from_fn(|j| w[a + 2 * i + j])); *r = v[0][1];");
+    assert!(rows.contains("a + 2 * values_of(steps) + values_of(range(") && rows.contains("v[i][j] = "), "{rows}");
+    // What has no name, or no length in the text, a function makes.
+    for whole in [
+        "*r = std::array::from_fn::<u32, 2, _>(|k| w[a + k])[0];",
+        "let v: [u32; 2 + 2] = std::array::from_fn(|k| w[a + k]); *r = v[0];",
+    ] {
+        assert!(!of(whole).contains("covers"), "{whole}");
+    }
+}

@@ -34,6 +34,10 @@ fn rows_of_which_an_element_is_found_by_a_computed_index() {
         "let mut all = [0.0; 4]; for (x, row) in all.iter_mut().zip(tile.iter()) { *x += row[n]; } sum = all[0];"
     ));
     assert!(refers("for row in own.iter() { sum += row[n]; }"));
+    // What is written is other memory.
+    assert!(refers("for row in tile.iter() { out[t] = row[n]; }"));
+    assert!(refers("for row in tile.iter() { other[t] = row[n + 1]; }"));
+    assert!(refers("for (k, row) in tile.iter().enumerate() { own.store_vec(k, f32x4::splat(row[n])); }"));
 }
 
 #[test]
@@ -50,6 +54,17 @@ fn rows_that_are_copied() {
     assert!(!refers("for (k, row) in tile.iter().enumerate() { tile[k][n] = 0.0; sum += row[n]; }"));
     assert!(!refers("for row in tile.iter() { sum += helper(sum) * row[n]; }"));
     assert!(!refers("for row in own.iter() { out[t] = row[n]; }"));
+    assert!(!refers("for row in tile.iter() { unsafe { *tile.get_unchecked_mut(t) = [sum; 8]; } sum += row[n]; }"));
+    let of_pairs = |changed: &str| {
+        refers_in(&format!(
+            "#[cluster_kernel(block = 64)] fn subject(pairs: &[[Pair; 8]], out: &mut [f32], n: usize) {{
+                let (block, tile) = (this_thread_block(), shared_array::<[Pair; 8], 4>());
+                let t = block.thread_rank() as usize; if t < 4 {{ tile[t] = pairs[t]; }} block.sync(); for row in tile.iter() {{ {changed} out[t] = row[n].a; }}
+            }}"
+        ))
+    };
+    assert!(of_pairs("") && !of_pairs("tile[1][n].a = 0.0;"));
+    assert!(!refers("let same = &tile; for row in tile.iter() { same[t % 4][n] = 1.0; sum += row[n]; }"));
     assert!(!refers("let peer = cluster.map_shared_rank(&tile, 0); for row in peer.iter() { sum += row[n]; }"));
 }
 

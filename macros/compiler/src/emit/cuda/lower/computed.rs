@@ -14,17 +14,18 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use super::access::Region;
 use super::bounded::lengths;
 use super::constant_loops::is_constant;
 use super::straight::Scan;
+use crate::model::array_functions::maps_array;
 use crate::model::effect::effect;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::facts::Effect;
 use crate::model::op::Op;
 use crate::model::place::local_of;
+use crate::model::ty::TypeShape;
 use crate::model::walk::walk;
 use crate::model::{Function, LocalId};
 
@@ -130,16 +131,16 @@ impl Scan<'_, '_, '_> {
         }
     }
 
-    /// Returns the number of elements of an array or a vector that the run declares, if the text gives it.
+    /// Returns the number of elements of an array or a vector, if its declaration gives it, or the initial value that it gets in the run.
     pub(super) fn length(&self, local: LocalId) -> Option<Number> {
-        self.length_of(self.values.init(local)?)
+        let function = self.values.lower.function;
+        match function.local(local).ty.as_ref().map(|ty| &ty.shape) {
+            Some(TypeShape::Array(_, length)) => Some(of_tokens(&function.values[usize::from(length.0)].tokens)),
+            _ => self.length_of(self.values.init(local)?),
+        }
     }
 
     fn length_of(&self, value: &Expr) -> Option<Number> {
-        let of_tokens = |tokens: &TokenStream| {
-            let tokens = tokens.to_string();
-            tokens.parse().map_or(Number::Named(tokens), Number::Literal)
-        };
         match &value.kind {
             ExprKind::Local(local) => self.length(*local),
             ExprKind::Call { callee, arguments, .. } if maps_array(callee) => self.length_of(arguments.first()?),
@@ -172,6 +173,11 @@ impl Scan<'_, '_, '_> {
     }
 }
 
+fn of_tokens(tokens: &TokenStream) -> Number {
+    let tokens = tokens.to_string();
+    tokens.parse().map_or(Number::Named(tokens), Number::Literal)
+}
+
 /// Returns the local arrays whose length a number is at most.
 pub(super) fn arrays_of(number: &Expr) -> BTreeSet<LocalId> {
     let mut arrays = BTreeSet::new();
@@ -194,18 +200,4 @@ fn array_of(expr: &Expr) -> Option<LocalId> {
 /// Whether an expression is a closure that has no effect and cannot fail.
 pub(super) fn is_pure_closure(function: &Function, closure: &Expr) -> bool {
     matches!(&closure.kind, ExprKind::Closure { body, .. } if effect(function, body) == Effect::Pure)
-}
-
-/// Whether a call is what the parser makes of `array.map(f)`.
-fn maps_array(callee: &Callee) -> bool {
-    is_path(callee, &quote!(::phalanx::__private::mapped))
-}
-
-/// Whether a call is that, or what the parser makes of `std::array::from_fn(f)`.
-pub(super) fn makes_array(callee: &Callee) -> bool {
-    maps_array(callee) || is_path(callee, &quote!(::phalanx::__private::array_of))
-}
-
-fn is_path(callee: &Callee, path: &TokenStream) -> bool {
-    matches!(callee, Callee::Function(function) if function.path.to_string() == path.to_string())
 }

@@ -10,8 +10,9 @@
 use super::Lower;
 use super::access::Access;
 use super::collectives::{is_collective, may_spin};
-use super::computed::{is_pure_closure, makes_array};
+use super::computed::is_pure_closure;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
+use crate::model::array_functions::makes_array;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::walk::{walk, walk_block};

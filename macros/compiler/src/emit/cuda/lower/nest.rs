@@ -83,6 +83,7 @@ impl<'e> Guard<'e> {
 
 /// A loop and the loops inside of it.
 pub(super) struct Nest<'e> {
+    function: &'e Function,
     pub(super) whole: &'e Expr,
     /// The variable of the loop: a new one in each iteration of a `for`, and the counter of a `while`.
     pub(super) variable: Option<LocalId>,
@@ -118,7 +119,7 @@ pub(super) struct Nest<'e> {
 
 impl<'e> Nest<'e> {
     /// Returns the loop, unless there can be no test before it.
-    pub(super) fn of(whole: &'e Expr, closures: &'e Closures<'e>) -> Option<Nest<'e>> {
+    pub(super) fn of(function: &'e Function, whole: &'e Expr, closures: &'e Closures<'e>) -> Option<Nest<'e>> {
         let (variable, own, body, counter) = if let ExprKind::For { local, body, .. } = &whole.kind {
             (*local, *local, body, None)
         } else {
@@ -127,6 +128,7 @@ impl<'e> Nest<'e> {
             (Some(counter.local), None, body, Some(counter))
         };
         let mut nest = Nest {
+            function,
             whole,
             variable,
             form: Form::Twice,
@@ -283,6 +285,12 @@ impl<'e> Nest<'e> {
             ExprKind::Print(_) => Form::Once,
             ExprKind::Continue { .. } | ExprKind::Break { .. } | ExprKind::Return { .. } => {
                 self.jumps += 1;
+                Form::Twice
+            }
+            // How often it is called, the function knows that gets it.
+            ExprKind::Closure { params, body, .. } if effect(self.function, body) != Effect::Changes => {
+                self.declared.extend(params.iter().map(|(param, _)| *param));
+                self.add_conditional(body, &[Guard::Unknown]);
                 Form::Twice
             }
             ExprKind::Closure { .. } | ExprKind::Cuda(_) => Form::Untested,

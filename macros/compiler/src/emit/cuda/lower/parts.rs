@@ -48,7 +48,7 @@ impl Parts {
         let Some(local) = local_of(place) else { return };
         let info = function.local(local);
         // A method of what is not `mut` changes nothing.
-        if info.mutable.is_some() || matches!(info.kind, Kind::Reference { mutable: true }) {
+        if info.mutable.is_some() || info.filled_by.is_some() || matches!(info.kind, Kind::Reference { mutable: true }) {
             let most = self.written.entry(local).or_default();
             *most = indexes.max(*most);
         }
@@ -57,7 +57,7 @@ impl Parts {
     /// Whether a variable is declared as `const`: it is never written, and its parts are named.
     pub(super) fn is_constant(&self, function: &Function, local: LocalId) -> bool {
         let info = function.local(local);
-        info.mutable.is_none() && info.kind == Kind::Value && self.named.contains(&local)
+        info.mutable.is_none() && info.filled_by.is_none() && info.kind == Kind::Value && self.named.contains(&local)
     }
 
     /// Returns the variable of which `expr` is a part that is never written by itself.
