@@ -19,17 +19,21 @@ impl Parser<'_> {
         let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
         Some(match (call.method.to_string().as_str(), receiver, &arguments[..]) {
             ("partition_point", place, [function]) if self.is_elements(place) || is_part(place) => {
-                let (low, high, middle) = (fresh("low"), fresh("high"), fresh("middle"));
+                let [base, size, half, middle] = ["base", "size", "half", "middle"].map(fresh);
                 let element: syn::Expr = syn::parse2(quote!(#place[#middle])).ok()?;
                 let test = of_reference(function, &element)?;
+                // The number of rounds depends on the length alone, so that threads do not diverge, and the loop is unrolled if the
+                // length is a constant. The point is among the `size` elements from `base` on, or behind them.
                 quote_spanned!(at=> {
-                    let mut #low: ::core::primitive::usize = 0;
-                    let mut #high: ::core::primitive::usize = #place.len();
-                    while #low < #high {
-                        let #middle = #low + (#high - #low) / 2;
-                        if #test { #low = #middle + 1; } else { #high = #middle; }
+                    let mut #base: ::core::primitive::usize = 0;
+                    let mut #size: ::core::primitive::usize = #place.len();
+                    while #size > 0 {
+                        let #half = (#size + 1) / 2;
+                        let #middle = #base + (#half - 1);
+                        if #test { #base = #middle + 1; }
+                        #size -= #half;
                     }
-                    #low
+                    #base
                 })
             }
             ("swap", place, [first, second]) if self.is_elements(place) || is_part(place) => {

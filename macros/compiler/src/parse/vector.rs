@@ -54,6 +54,15 @@ impl Parser<'_> {
         self.op(Op::LoadVec(lanes), vec![memory, index], span)
     }
 
+    /// Has rustc say the type of a vector, if the syntax does not show it: the test of a store needs the number of lanes.
+    fn vector_with_type(&mut self, vector: Expr) -> Expr {
+        if matches!(vector.kind, ExprKind::Vector { .. } | ExprKind::Op { .. } | ExprKind::Local(_) | ExprKind::Error) {
+            return vector;
+        }
+        let (slot, span) = (self.slot(SlotUse::Type), vector.span);
+        Expr { kind: ExprKind::Typed(Box::new(vector), slot), result_kind: Kind::Value, span }
+    }
+
     /// Parses `memory.store_vec(i, v)`.
     pub(super) fn store_vec(&mut self, memory: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let (Some(index), Some(value), 2) = (call.args.get(0), call.args.get(1), call.args.len()) else {
@@ -62,6 +71,7 @@ impl Parser<'_> {
         let index = self.beside(index);
         self.require_value(&index);
         let value = self.value(value);
+        let value = self.vector_with_type(value);
         if memory.result_kind == Kind::Memory(Memory::Global) {
             return self.error(messages::read_only_memory(memory.span));
         }

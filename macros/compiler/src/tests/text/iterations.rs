@@ -129,3 +129,20 @@ fn arrays_that_closures_make() {
         assert!(!of(whole).contains("covers"), "{whole}");
     }
 }
+
+/// Loops in which functions get closures, whose own accesses keep their checks: it is not known how often they are called.
+#[test]
+fn loops_with_closures() {
+    let test = "covers(m, values_of(steps)) && covers(w, values_of(steps))";
+    hoists("for i in 0..a { m[i] = helper(w[i], |x| x + 1); }", test, &["m.get_unchecked(i) = <callee0>(w.get_unchecked(i), [&](auto x) __attribute__((always_inline)) { return x + 1; });"]);
+    hoists("for i in 0..a { let twice = |x: u32| 2 * x; m[i] = twice(w[i]); }", test, &[]);
+    hoists(
+        "for i in 0..a { m[i] = helper(|k| w[k] + w[i]); }",
+        "covers(m, values_of(steps))",
+        &["m.get_unchecked(i) = <callee0>([&](auto k) __attribute__((always_inline)) {"],
+    );
+    // What waits, is not printed twice, and neither is what may.
+    checks_all("for i in 0..a { m[i] = helper(|k| m.atomic(k).load(Relaxed)); }");
+    let unknown = "#[device] fn subject(m: &mut [u32], f: impl Fn(u32) -> u32) { for i in 0..9 { m[i] = helper(&f, i) } }";
+    assert!(!text(unknown, |_| None).contains("covers"));
+}

@@ -14,6 +14,18 @@ __device__ __forceinline__ constexpr bool covers_below(const Memory& memory, int
     }
 }
 
+// Whether so many natural numbers from `base` on are indexes of memory.
+template <class Memory, class Raw>
+__device__ __forceinline__ constexpr bool covers_next(const Memory& memory, integer<Raw> base, integer<Raw> size) {
+    if constexpr (detail::signed_integer<Raw>) {
+        return false;
+    } else {
+        const auto length = memory.len().value;
+        // The half of the largest number is rounded up to zero.
+        return base.value <= length && size.value <= length - base.value && static_cast<Raw>(size.value + 1) != 0;
+    }
+}
+
 // The middle of a range of indexes. In a launch of short slices, 31 bits hold both ends, and 32 their sum. Written in PTX, because the compiler
 // would compute it with 64 bits, and mask the words.
 template <class Raw>

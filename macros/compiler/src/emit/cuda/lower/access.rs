@@ -195,7 +195,7 @@ pub(super) trait Region {
         let of = |ty| Some([template("lanes_of", ty), vec!["()".into()]].concat());
         match &vector.kind {
             ExprKind::Op { op: Op::LoadVec(lanes), .. } => Some(vec![Fragment::Digits(*lanes)]),
-            ExprKind::Vector { slot, .. } => of(vec![Fragment::Type(*slot)]),
+            ExprKind::Vector { slot, .. } | ExprKind::Typed(_, slot) => of(vec![Fragment::Type(*slot)]),
             ExprKind::Local(local) => match self.init(*local) {
                 Some(init) => self.lanes(init),
                 None if self.declares(*local) => None,

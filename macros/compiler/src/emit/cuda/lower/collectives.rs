@@ -7,34 +7,28 @@ use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::walk::{walk, walk_block};
 
-/// Whether the body of a function has anything that threads do together, or waits for other threads. Its callees may have more.
+/// Whether the body of a function has anything that threads do together, or waits for other threads. Its callees may have more. What the
+/// closures do that it is given, stands in its callers.
 pub(crate) fn has_collectives(function: &Function) -> bool {
     let mut found = false;
     walk_block(&function.body, &mut |expr| {
-        // Closures come from elsewhere, and what CUDA C++ does is unknown.
-        found |= matches!(expr.kind, ExprKind::CallClosure { .. } | ExprKind::Cuda(_))
+        // What CUDA C++ does is unknown.
+        found |= matches!(expr.kind, ExprKind::Cuda(_))
             || may_spin(expr)
             || matches!(expr.kind, ExprKind::Op { op, .. } if is_collective(op));
     });
     found
 }
 
-/// Whether a loop may wait for what another thread writes.
+/// Whether a loop may wait for what another thread writes, or a function that is given a closure, or a loop that calls one.
 pub(super) fn may_spin(expr: &Expr) -> bool {
     let mut spins = false;
-    if let ExprKind::Loop { .. } | ExprKind::While { .. } = expr.kind {
-        walk(expr, &mut |inner| spins |= is_atomic(inner));
+    if let ExprKind::Loop { .. } | ExprKind::While { .. } | ExprKind::Closure { .. } = expr.kind {
+        walk(expr, &mut |inner| {
+            spins |= matches!(inner.kind, ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. });
+        });
     }
     spins
-}
-
-fn is_atomic(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Op { op, .. } => matches!(op, Op::Atomic(_) | Op::Fence(..)),
-        // What its body does, it does here.
-        ExprKind::CallClosure { .. } => true,
-        _ => false,
-    }
 }
 
 /// Whether threads do an operation together, or wait in it.

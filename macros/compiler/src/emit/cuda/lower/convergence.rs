@@ -11,6 +11,7 @@ use super::Lower;
 use super::access::Access;
 use super::collectives::{is_collective, may_spin};
 use super::computed::is_pure_closure;
+use super::nest::named_closure;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::model::array_functions::makes_array;
 use crate::model::expr::{Expr, ExprKind};
@@ -37,10 +38,18 @@ impl Meetings {
             }
             match &expr.kind {
                 ExprKind::Op { op, .. } => may_wait |= matches!(op, Op::Barrier(..) | Op::MmaAsync { .. }),
-                // What a closure does that makes an array stands here. If it may fail, a thread that does leaves its warp there.
-                ExprKind::Call { callee, arguments, .. }
-                    if makes_array(callee) && arguments.last().is_some_and(|made| is_pure_closure(function, made)) => {}
-                ExprKind::Call { slot, .. } => callees.push(*slot),
+                ExprKind::Call { callee, slot, arguments } => {
+                    // A closure stands here, and may fail where the function calls it: a thread that does leaves its warp there.
+                    let may_fail = |argument: &Expr| match argument.kind {
+                        ExprKind::Closure { .. } => !is_pure_closure(function, argument),
+                        _ => named_closure(function, argument).is_some(),
+                    };
+                    may_wait |= arguments.iter().any(may_fail);
+                    if !makes_array(callee) {
+                        callees.push(*slot);
+                    }
+                }
+                ExprKind::Closure { .. } => may_wait |= may_spin(expr),
                 ExprKind::Cuda(_) => may_wait = true,
                 ExprKind::For { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } => {
                     let mut meets = false;

@@ -5,13 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::collectives::is_collective;
+use super::collectives::{is_collective, may_spin};
 use super::counter::{Counter, InnerCounter, site};
 use super::induction::Induction;
 use crate::model::effect::effect;
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::op::{Op, Part};
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::place::{local_of, writes};
@@ -33,6 +34,15 @@ pub(super) struct Closure<'f> {
 
 /// The closures that have a name. The checks allow nothing in them that threads do together.
 pub(super) type Closures<'f> = BTreeMap<LocalId, Closure<'f>>;
+
+/// Returns the closure with a name that an argument is, or is a reference to.
+pub(super) fn named_closure(function: &Function, argument: &Expr) -> Option<LocalId> {
+    match &argument.kind {
+        ExprKind::Local(local) if function.kind(*local) == Kind::Closure => Some(*local),
+        ExprKind::Borrow { target, .. } => named_closure(function, target),
+        _ => None,
+    }
+}
 
 pub(super) fn closures(function: &Function) -> Closures<'_> {
     let mut closures = BTreeMap::new();
@@ -255,7 +265,9 @@ impl<'e> Nest<'e> {
                 if let (Callee::Method(..), Some(receiver)) = (callee, arguments.first()) {
                     self.receivers.extend(local_of(receiver));
                 }
-                Form::Twice
+                // What a parameter's closure does is unknown.
+                let is_unknown = |closure: LocalId| !self.closures.contains_key(&closure);
+                if arguments.iter().filter_map(|argument| named_closure(self.function, argument)).any(is_unknown) { Form::Untested } else { Form::Twice }
             }
             // Its body is printed once.
             ExprKind::CallClosure { closure, .. } => match self.closures.get(closure).map(|closure| closure.effect) {
@@ -288,12 +300,12 @@ impl<'e> Nest<'e> {
                 Form::Twice
             }
             // How often it is called, the function knows that gets it.
-            ExprKind::Closure { params, body, .. } if effect(self.function, body) != Effect::Changes => {
+            ExprKind::Closure { params, body, .. } => {
                 self.declared.extend(params.iter().map(|(param, _)| *param));
                 self.add_conditional(body, &[Guard::Unknown]);
-                Form::Twice
+                if may_spin(expr) { Form::Untested } else { Form::Twice }
             }
-            ExprKind::Closure { .. } | ExprKind::Cuda(_) => Form::Untested,
+            ExprKind::Cuda(_) => Form::Untested,
             ExprKind::Error
             | ExprKind::Int { .. }
             | ExprKind::Float { .. }

@@ -1,6 +1,8 @@
 //! Binary searches: `while low < high { let middle = (low + high) / 2; .. memory[middle] .. high = middle; .. }`. The middle is below
 //! `high`, also where the sum wraps, and `high` only falls. So one test before the loop, that `high` is at most the length, shows that all
-//! elements in the middle are within bounds.
+//! elements in the middle are within bounds. Those of `partition_point` (`parse/array_methods.rs`) are in a range that is halved,
+//! `while size > 0 { let half = (size + 1) / 2; let middle = base + (half - 1); .. base = middle + 1; .. size -= half; }`: it is never larger
+//! than what is left of the range before the loop.
 //!
 //! The loop is printed twice, as the loops of `hoist`, unless threads may do something together in it.
 
@@ -19,10 +21,16 @@ use crate::model::{Function, LocalId, SiteId};
 /// The largest search that is printed twice, in expressions.
 const LARGEST_SEARCH: usize = 100;
 
-/// A loop that halves the range from `low` to `high` until it is empty.
+/// The range in which a loop searches.
+#[derive(Clone, Copy)]
+enum Range {
+    Ends { low: LocalId, high: LocalId },
+    Size { base: LocalId, size: LocalId },
+}
+
+/// A loop that halves a range until it is empty.
 pub(super) struct Search {
-    low: LocalId,
-    high: LocalId,
+    range: Range,
     middle: LocalId,
     /// The accesses in the middle, and the memory that they are of.
     accesses: Vec<SiteId>,
@@ -31,29 +39,14 @@ pub(super) struct Search {
 
 impl Search {
     fn of(function: &Function, whole: &Expr) -> Option<Search> {
-        let ExprKind::While { condition, body, .. } = &whole.kind else { return None };
-        let Condition::Value(condition) = &**condition else { return None };
-        let (low, high) = match &condition.kind {
-            ExprKind::Binary { op: BinaryOp::Lt, left, right, .. } => (variable(left)?, variable(right)?),
-            ExprKind::Binary { op: BinaryOp::Gt, left, right, .. } => (variable(right)?, variable(left)?),
-            _ => return None,
-        };
-        // Before it, nothing has changed what the condition says.
-        let StmtKind::Let { local: middle, init: Some(init), .. } = &body.statements.first()?.kind else { return None };
-        let is_value = |local| function.kind(local) == Kind::Value;
-        if !(is_middle(init, low, high)
-            && function.local(*middle).mutable.is_none()
-            && is_value(low)
-            && is_value(high)
-            && falls_to(whole, high, *middle)
-            && only_computes(whole))
-        {
+        let (range, middle) = ends(function, whole).or_else(|| size(whole))?;
+        if function.local(middle).mutable.is_some() || !only_computes(whole) {
             return None;
         }
-        let mut search = Search { low, high, middle: *middle, accesses: Vec::new(), memory: BTreeSet::new() };
+        let mut search = Search { range, middle, accesses: Vec::new(), memory: BTreeSet::new() };
         walk(whole, &mut |expr| {
             if let ExprKind::Index { base, index, site } = &expr.kind
-                && variable(index) == Some(*middle)
+                && variable(index) == Some(middle)
                 && let Some(memory) = variable(base)
                 && matches!(base.result_kind, Kind::Memory(_))
                 && writes(whole, memory) == 0
@@ -66,6 +59,64 @@ impl Search {
     }
 }
 
+/// Returns the range between two ends that a loop halves, and its middle.
+fn ends(function: &Function, whole: &Expr) -> Option<(Range, LocalId)> {
+    let ExprKind::While { condition, body, .. } = &whole.kind else { return None };
+    let Condition::Value(condition) = &**condition else { return None };
+    let (low, high) = match &condition.kind {
+        ExprKind::Binary { op: BinaryOp::Lt, left, right, .. } => (variable(left)?, variable(right)?),
+        ExprKind::Binary { op: BinaryOp::Gt, left, right, .. } => (variable(right)?, variable(left)?),
+        _ => return None,
+    };
+    // Before it, nothing has changed what the condition says.
+    let StmtKind::Let { local: middle, init: Some(init), .. } = &body.statements.first()?.kind else { return None };
+    let is_value = |local| function.kind(local) == Kind::Value;
+    let halves = is_middle(init, low, high) && is_value(low) && is_value(high) && falls_to(whole, high, *middle);
+    halves.then_some((Range::Ends { low, high }, *middle))
+}
+
+/// Returns the range of a size that a loop halves, and its middle.
+fn size(whole: &Expr) -> Option<(Range, LocalId)> {
+    let ExprKind::While { condition, body, .. } = &whole.kind else { return None };
+    let Condition::Value(condition) = &**condition else { return None };
+    let [first, second, .., last] = &body.statements[..] else { return None };
+    let StmtKind::Let { local: half, init: Some(first), .. } = &first.kind else { return None };
+    let StmtKind::Let { local: middle, init: Some(second), .. } = &second.kind else { return None };
+    let StmtKind::Expr(Expr { kind: ExprKind::AssignOp { op: BinaryOp::Sub, place, value, .. }, .. }) = &last.kind else {
+        return None;
+    };
+    let (size, of_size) = (variable(place)?, binary(half_of(first)?, BinaryOp::Add)?);
+    let (base, below_half) = binary(second, BinaryOp::Add)?;
+    let (base, below_half) = (variable(base)?, binary(below_half, BinaryOp::Sub)?);
+    let is = |expr: &Expr, local| variable(expr) == Some(local);
+    let is_halved = binary(condition, BinaryOp::Gt).is_some_and(|(of, zero)| is(of, size) && zero.integer() == Some(0))
+        && is(of_size.0, size)
+        && of_size.1.integer() == Some(1)
+        && is(below_half.0, *half)
+        && below_half.1.integer() == Some(1)
+        && is(value, *half)
+        && body.tail.is_none();
+    let mut follows = 0;
+    walk(whole, &mut |expr| {
+        if let ExprKind::Assign(place, value) = &expr.kind
+            && is(place, base)
+        {
+            let next = binary(value, BinaryOp::Add);
+            follows += usize::from(next.is_some_and(|(of, one)| is(of, *middle) && one.integer() == Some(1)));
+        }
+    });
+    let changes_once = writes(whole, size) == 1 && follows == 1 && writes(whole, base) == 1 && writes(whole, *half) == 0;
+    (is_halved && changes_once).then_some((Range::Size { base, size }, *middle))
+}
+
+/// Returns the operands of an operation.
+fn binary(expr: &Expr, of: BinaryOp) -> Option<(&Expr, &Expr)> {
+    match &expr.kind {
+        ExprKind::Binary { op, left, right, .. } if *op == of => Some((left, right)),
+        _ => None,
+    }
+}
+
 impl Lower<'_> {
     /// Lowers a binary search without checks of the elements in the middle, if the test before it holds, and with them, if not. Returns
     /// whether it is one.
@@ -75,13 +126,18 @@ impl Lower<'_> {
         if self.checks_all {
             return false;
         }
-        let Some(Search { low, high, middle, accesses, memory }) = Search::of(self.function, whole) else {
+        let Some(Search { range, middle, accesses, memory }) = Search::of(self.function, whole) else {
             return false;
         };
         let name = |local| CuExpr::name(self.names.local(local));
-        let below = memory.iter().map(|memory| CuExpr::call("covers_below", vec![name(*memory), name(high)]));
+        let below = memory.iter().map(|memory| match range {
+            Range::Ends { high, .. } => CuExpr::call("covers_below", vec![name(*memory), name(high)]),
+            Range::Size { base, size } => CuExpr::call("covers_next", vec![name(*memory), name(base), name(size)]),
+        });
         let Some(test) = below.reduce(CuExpr::and) else { return false };
-        self.middles.insert(middle, (low, high));
+        if let Range::Ends { low, high } = range {
+            self.middles.insert(middle, (low, high));
+        }
         let condition = self.loop_condition(condition);
         let unchecked = self.without_checks(&accesses, false, |lower| lower.loop_body(Vec::new(), body));
         self.middles.remove(&middle);
