@@ -51,7 +51,8 @@ impl Parser<'_> {
         self.function.slots[usize::from(slot.0)] = SlotUse::Unused;
         let variable = params.pop().map(|(variable, _)| variable);
         let index = variable.map_or(number("0"), ExprKind::Local);
-        let place = ExprKind::Index { base: Box::new(place), index: Box::new(value(index, span)), site: self.site(span) };
+        let place =
+            ExprKind::Index { base: Box::new(place), index: Box::new(value(index, span)), site: self.site(span) };
         let assignment = self.filling(value(place, span), element, *body);
         let kind = ExprKind::For {
             id: self.new_loop(),

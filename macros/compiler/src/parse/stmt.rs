@@ -246,15 +246,24 @@ impl Parser<'_> {
 }
 
 /// Separates `let (grid, block) = (this_grid(), this_thread_block());` and `let (a, b) = (&x, &y);`, whose values are no parts of a
-/// tuple. No value may use a name that an earlier one gets.
+/// tuple, and those of which one is an array that a closure makes. No value may use a name that an earlier one gets.
 fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     let whole = || vec![Cow::Borrowed(stmt)];
     if let Some(separate) = chosen_references(stmt).or_else(|| declared(stmt)) {
         return separate.into_iter().map(Cow::Owned).collect();
     }
-    let SynStmt::Local(Local { attrs, pat: Pat::Tuple(names), init: Some(init), .. }) = stmt else { return whole() };
+    let SynStmt::Local(Local { attrs, pat, init: Some(init), .. }) = stmt else { return whole() };
+    let (names, types): (_, Vec<Option<&Type>>) = match pat {
+        Pat::Tuple(names) => (names, vec![None; names.elems.len()]),
+        Pat::Type(typed) => match (&*typed.pat, &*typed.ty) {
+            (Pat::Tuple(names), Type::Tuple(types)) => (names, types.elems.iter().map(Some).collect()),
+            _ => return whole(),
+        },
+        _ => return whole(),
+    };
     let syn::Expr::Tuple(values) = &*init.expr else { return whole() };
     let separable = attrs.is_empty()
+        && types.len() == names.elems.len()
         && init.diverge.is_none()
         && names.elems.len() == values.elems.len()
         && names.elems.iter().all(|name| name_of(name).is_some())
@@ -267,9 +276,11 @@ fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     if !separable {
         return whole();
     }
-    let lets = names.elems.iter().zip(&values.elems);
-    let separate =
-        |(name, value)| parse2(quote_spanned!(SpanRange::of(value).lo=> let #name = #value;)).map(Cow::Owned);
+    let lets = names.elems.iter().zip(types).zip(&values.elems);
+    let separate = |((name, ty), value): ((&Pat, Option<&Type>), &syn::Expr)| {
+        let ty = ty.map(|ty| quote!(: #ty));
+        parse2(quote_spanned!(SpanRange::of(value).lo=> let #name #ty = #value;)).map(Cow::Owned)
+    };
     lets.map(separate).collect::<Result<_, _>>().unwrap_or_else(|_| whole())
 }
 
@@ -399,7 +410,8 @@ fn is_origin(value: &syn::Expr) -> bool {
     match value {
         syn::Expr::Call(call) => {
             let syn::Expr::Path(path) = &*call.func else { return false };
-            path.path.segments.last().is_some_and(|last| known(&last.ident.to_string(), Space::Function).is_some())
+            let is_known = |name: &str| known(name, Space::Function).is_some() || name == "from_fn";
+            path.path.segments.last().is_some_and(|last| is_known(&last.ident.to_string()))
         }
         syn::Expr::MethodCall(call) => {
             let name = call.method.to_string();

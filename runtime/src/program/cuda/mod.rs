@@ -112,7 +112,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
         &["values_of", "unclamped", "increased", "decreased", "increased_at_most", "decreased_at_most"],
     ),
     ("range_within.cuh", &["range_within", "row_range_within", "from_within"]),
-    ("search.cuh", &["covers_below", "covers_next", "middle_of"]),
+    ("search.cuh", &["covers_below", "covers_next", "found_in", "middle_of"]),
     ("short_array.cuh", &["positions_of", "is_in"]),
     ("spread.cuh", &["spread_by", "hull"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),

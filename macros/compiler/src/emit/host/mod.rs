@@ -165,7 +165,9 @@ impl Host<'_> {
     fn statement(&self, statement: &Stmt) -> TokenStream {
         match &statement.kind {
             // The loop behind it declares it.
-            StmtKind::Let { local, init: None, .. } if self.function.local(*local).filled_by.is_some() => TokenStream::new(),
+            StmtKind::Let { local, init: None, .. } if self.function.local(*local).filled_by.is_some() => {
+                TokenStream::new()
+            }
             StmtKind::Let { local, ty, init } => {
                 self.declare(*local, ty.as_ref().map(|ty| &ty.tokens), init.as_ref(), statement.span)
             }

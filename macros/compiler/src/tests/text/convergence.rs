@@ -81,7 +81,8 @@ fn calls_of_functions_in_which_threads_may_meet() {
         let none = of(&format!("let v = {v}; out[t] = warp.reduce(v, op::Plus);"));
         assert!(none.contains("require_of_warp(") && !none.contains("<alone>"), "{none}");
     }
-    let fails = of("let [v, _] = std::array::from_fn(|k| x[k + n as usize]); out[t] = warp.reduce(v, op::Plus) + x[n];");
+    let fails =
+        of("let [v, _] = std::array::from_fn(|k| x[k + n as usize]); out[t] = warp.reduce(v, op::Plus) + x[n];");
     assert!(!fails.contains("of_warp("), "{fails}");
 }
 

@@ -115,12 +115,19 @@ fn warps_that_combine_what_they_load() {
 #[test]
 fn arrays_that_closures_make() {
     let of = |body: &str| text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None);
-    let filled = of("let mut v: [u32; 4] = std::array::from_fn(|k| w[a + k]); for k in 0..4 { v[k] = v[k] + 1; } *r = v[0];");
+    let filled =
+        of("let mut v: [u32; 4] = std::array::from_fn(|k| w[a + k]); for k in 0..4 { v[k] = v[k] + 1; } *r = v[0];");
     assert!(filled.contains("covers(w, a + values_of(steps))"), "{filled}");
     assert_eq!(filled.matches("for (auto k").count(), 3, "{filled}");
     // Two loops, of which one is inside.
-    let rows = of("let v: [[u32; 2]; 4] = std::array::from_fn(|i| std::array::from_fn(|j| w[a + 2 * i + j])); *r = v[0][1];");
+    let rows =
+        of("let v: [[u32; 2]; 4] = std::array::from_fn(|i| std::array::from_fn(|j| w[a + 2 * i + j])); *r = v[0][1];");
     assert!(rows.contains("a + 2 * values_of(steps) + values_of(range(") && rows.contains("v[i][j] = "), "{rows}");
+    // Two arrays in a tuple.
+    let both = of(
+        "let (v, u): ([u32; 2], [u32; 4]) = (std::array::from_fn(|k| w[a + k]), std::array::from_fn(|k| m[b + k])); *r = v[0] + u[1];",
+    );
+    assert!(both.contains("covers(w, ") && both.contains("covers(m, "), "{both}");
     // What has no name, or no length in the text, a function makes.
     for whole in [
         "*r = std::array::from_fn::<u32, 2, _>(|k| w[a + k])[0];",
@@ -134,7 +141,13 @@ fn arrays_that_closures_make() {
 #[test]
 fn loops_with_closures() {
     let test = "covers(m, values_of(steps)) && covers(w, values_of(steps))";
-    hoists("for i in 0..a { m[i] = helper(w[i], |x| x + 1); }", test, &["m.get_unchecked(i) = <callee0>(w.get_unchecked(i), [&](auto x) __attribute__((always_inline)) { return x + 1; });"]);
+    hoists(
+        "for i in 0..a { m[i] = helper(w[i], |x| x + 1); }",
+        test,
+        &[
+            "m.get_unchecked(i) = <callee0>(w.get_unchecked(i), [&](auto x) __attribute__((always_inline)) { return x + 1; });",
+        ],
+    );
     hoists("for i in 0..a { let twice = |x: u32| 2 * x; m[i] = twice(w[i]); }", test, &[]);
     hoists(
         "for i in 0..a { m[i] = helper(|k| w[k] + w[i]); }",
@@ -143,6 +156,7 @@ fn loops_with_closures() {
     );
     // What waits, is not printed twice, and neither is what may.
     checks_all("for i in 0..a { m[i] = helper(|k| m.atomic(k).load(Relaxed)); }");
-    let unknown = "#[device] fn subject(m: &mut [u32], f: impl Fn(u32) -> u32) { for i in 0..9 { m[i] = helper(&f, i) } }";
+    let unknown =
+        "#[device] fn subject(m: &mut [u32], f: impl Fn(u32) -> u32) { for i in 0..9 { m[i] = helper(&f, i) } }";
     assert!(!text(unknown, |_| None).contains("covers"));
 }

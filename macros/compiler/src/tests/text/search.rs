@@ -115,3 +115,29 @@ fn no_searches() {
     ));
     checks_all(&search("low < high", "(low + high) / 2", "if m[middle] < 3 { break; } high = middle;"));
 }
+
+/// The rounds of `partition_point` depend on the length alone, and so does the test before them.
+#[test]
+fn points_of_partitions() {
+    let of = |body: &str| text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None);
+    let point = of("*r = w.partition_point(|&x| x < 7) as u32;");
+    assert!(point.contains("if (covers_next(w, base, size)) {") && point.contains("found_in(w, base);"), "{point}");
+    assert!(point.contains("w.get_unchecked(middle)"), "{point}");
+    let halving = |half: &str, middle: &str, next: &str, last: &str| {
+        format!(
+            "let (mut base, mut size) = (a, b); while size > 0 {{ let half = {half}; let middle = {middle};
+                if w[middle] < 7 {{ base = {next}; }} size -= {last}; }}"
+        )
+    };
+    let right = ["(size + 1) / 2", "base + (half - 1)", "middle + 1", "half"];
+    assert!(of(&halving(right[0], right[1], right[2], right[3])).contains("covers_next"));
+    for (at, other) in [(0, "(size + 2) / 2"), (1, "base + half"), (2, "middle + 2"), (3, "1"), (2, "half + 1")] {
+        let mut wrong = right;
+        wrong[at] = other;
+        assert!(!of(&halving(wrong[0], wrong[1], wrong[2], wrong[3])).contains("covers_next"), "{other}");
+    }
+    // It is halved once a round, and the base follows the middle once.
+    let text = halving(right[0], right[1], right[2], right[3]);
+    assert!(!of(&text.replace("size -= half;", "size -= half; size -= half;")).contains("covers_next"));
+    assert!(!of(&text.replace("base = middle + 1;", "base = middle + 1; base = middle + 1;")).contains("covers_next"));
+}

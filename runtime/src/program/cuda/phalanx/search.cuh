@@ -26,6 +26,13 @@ __device__ __forceinline__ constexpr bool covers_next(const Memory& memory, inte
     }
 }
 
+// What was found in such a range is at most the length. The compiler does not see that, and would compute with 64 bits.
+template <class Memory, class Raw>
+__device__ __forceinline__ void found_in(const Memory& memory, integer<Raw> base) {
+    [[maybe_unused]] const auto length = memory.len().value;
+    __builtin_assume(base.value <= length);
+}
+
 // The middle of a range of indexes. In a launch of short slices, 31 bits hold both ends, and 32 their sum. Written in PTX, because the compiler
 // would compute it with 64 bits, and mask the words.
 template <class Raw>

@@ -267,7 +267,11 @@ impl<'e> Nest<'e> {
                 }
                 // What a parameter's closure does is unknown.
                 let is_unknown = |closure: LocalId| !self.closures.contains_key(&closure);
-                if arguments.iter().filter_map(|argument| named_closure(self.function, argument)).any(is_unknown) { Form::Untested } else { Form::Twice }
+                if arguments.iter().filter_map(|argument| named_closure(self.function, argument)).any(is_unknown) {
+                    Form::Untested
+                } else {
+                    Form::Twice
+                }
             }
             // Its body is printed once.
             ExprKind::CallClosure { closure, .. } => match self.closures.get(closure).map(|closure| closure.effect) {

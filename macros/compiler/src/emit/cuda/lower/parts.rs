@@ -48,7 +48,8 @@ impl Parts {
         let Some(local) = local_of(place) else { return };
         let info = function.local(local);
         // A method of what is not `mut` changes nothing.
-        if info.mutable.is_some() || info.filled_by.is_some() || matches!(info.kind, Kind::Reference { mutable: true }) {
+        if info.mutable.is_some() || info.filled_by.is_some() || matches!(info.kind, Kind::Reference { mutable: true })
+        {
             let most = self.written.entry(local).or_default();
             *most = indexes.max(*most);
         }

@@ -82,7 +82,8 @@ fn size(whole: &Expr) -> Option<(Range, LocalId)> {
     let [first, second, .., last] = &body.statements[..] else { return None };
     let StmtKind::Let { local: half, init: Some(first), .. } = &first.kind else { return None };
     let StmtKind::Let { local: middle, init: Some(second), .. } = &second.kind else { return None };
-    let StmtKind::Expr(Expr { kind: ExprKind::AssignOp { op: BinaryOp::Sub, place, value, .. }, .. }) = &last.kind else {
+    let StmtKind::Expr(Expr { kind: ExprKind::AssignOp { op: BinaryOp::Sub, place, value, .. }, .. }) = &last.kind
+    else {
         return None;
     };
     let (size, of_size) = (variable(place)?, binary(half_of(first)?, BinaryOp::Add)?);
@@ -105,7 +106,8 @@ fn size(whole: &Expr) -> Option<(Range, LocalId)> {
             follows += usize::from(next.is_some_and(|(of, one)| is(of, *middle) && one.integer() == Some(1)));
         }
     });
-    let changes_once = writes(whole, size) == 1 && follows == 1 && writes(whole, base) == 1 && writes(whole, *half) == 0;
+    let changes_once =
+        writes(whole, size) == 1 && follows == 1 && writes(whole, base) == 1 && writes(whole, *half) == 0;
     (is_halved && changes_once).then_some((Range::Size { base, size }, *middle))
 }
 
@@ -135,6 +137,13 @@ impl Lower<'_> {
             Range::Size { base, size } => CuExpr::call("covers_next", vec![name(*memory), name(base), name(size)]),
         });
         let Some(test) = below.reduce(CuExpr::and) else { return false };
+        let found: Vec<CuStmt> = match range {
+            Range::Ends { .. } => Vec::new(),
+            Range::Size { base, .. } => {
+                let found = |memory: &LocalId| CuExpr::call("found_in", vec![name(*memory), name(base)]);
+                memory.iter().map(found).map(CuStmt::Expr).collect()
+            }
+        };
         if let Range::Ends { low, high } = range {
             self.middles.insert(middle, (low, high));
         }
@@ -147,7 +156,7 @@ impl Lower<'_> {
         self.out.push(CuStmt::Hoisted {
             test,
             callees: Vec::new(),
-            unchecked: vec![unchecked],
+            unchecked: [unchecked].into_iter().chain(found).collect(),
             checked: vec![checked],
         });
         true

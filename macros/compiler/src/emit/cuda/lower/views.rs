@@ -68,7 +68,8 @@ fn may_refer(
             let array_of = |place: &Expr| name_of_memory(place).and_then(|name| shared.get(&name));
             let is_other = |place: &Expr| {
                 let is_other_kind = memory_of(place).is_some_and(|other| is_shared(other) != is_shared(memory));
-                let is_other_array = || array_of(base).zip(array_of(place)).is_some_and(|(array, other)| array != other);
+                let is_other_array =
+                    || array_of(base).zip(array_of(place)).is_some_and(|(array, other)| array != other);
                 is_kernel && is_other_kind || is_other_array()
             };
             let mut is_same = true;
