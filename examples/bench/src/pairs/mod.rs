@@ -14,11 +14,13 @@ use crate::twin::{Argument, Call, Twin};
 mod clusters;
 mod codes;
 mod dense;
+mod fields;
 mod graphics;
 mod images;
 mod losses;
 mod meshes;
 mod models;
+mod pages;
 mod physics;
 mod sequences;
 mod serving;
@@ -27,6 +29,8 @@ mod solvers;
 mod sparse;
 mod states;
 mod tables;
+mod tokens;
+mod videos;
 
 /// All pairs, in the order of the table.
 pub const ALL: &[Showcase] = &[
@@ -46,6 +50,10 @@ pub const ALL: &[Showcase] = &[
     graphics::SHOWCASE,
     tables::SHOWCASE,
     serving::SHOWCASE,
+    pages::SHOWCASE,
+    videos::SHOWCASE,
+    fields::SHOWCASE,
+    tokens::SHOWCASE,
 ];
 
 /// The launches of both kernels.
