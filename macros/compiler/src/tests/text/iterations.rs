@@ -154,7 +154,21 @@ fn loops_with_closures() {
         "covers(m, values_of(steps))",
         &["m.get_unchecked(i) = <callee0>([&](auto k) __attribute__((always_inline)) {"],
     );
+    hoists(
+        "let next = |x: u32| { let twice = 2 * x; twice + helper(x) }; for i in 0..a { m[i] = next(w[i]); }",
+        test,
+        &[],
+    );
+    hoists(
+        "let next = |x: u32| { let twice = 2 * x; twice + 1 }; for i in 0..a { m[i] = helper(&next, w[i]); }",
+        test,
+        &[],
+    );
     // What waits, is not printed twice, and neither is what may.
+    checks_all("let now = |k: usize| { let at = k; m.atomic(at).load(Relaxed) }; for i in 0..a { m[i] = now(i); }");
+    checks_all(
+        "let now = |k: usize| { let at = k; m.atomic(at).load(Relaxed) }; for i in 0..a { m[i] = helper(now, i); }",
+    );
     checks_all("for i in 0..a { m[i] = helper(|k| m.atomic(k).load(Relaxed)); }");
     let unknown =
         "#[device] fn subject(m: &mut [u32], f: impl Fn(u32) -> u32) { for i in 0..9 { m[i] = helper(&f, i) } }";

@@ -265,19 +265,10 @@ impl<'e> Nest<'e> {
                 if let (Callee::Method(..), Some(receiver)) = (callee, arguments.first()) {
                     self.receivers.extend(local_of(receiver));
                 }
-                // What a parameter's closure does is unknown.
-                let is_unknown = |closure: LocalId| !self.closures.contains_key(&closure);
-                if arguments.iter().filter_map(|argument| named_closure(self.function, argument)).any(is_unknown) {
-                    Form::Untested
-                } else {
-                    Form::Twice
-                }
+                let closures = arguments.iter().filter_map(|argument| named_closure(self.function, argument));
+                closures.map(|closure| self.called(closure)).min().unwrap_or(Form::Twice)
             }
-            // Its body is printed once.
-            ExprKind::CallClosure { closure, .. } => match self.closures.get(closure).map(|closure| closure.effect) {
-                Some(Effect::Pure | Effect::Reads) => Form::Twice,
-                Some(Effect::Changes) | None => Form::Untested,
-            },
+            ExprKind::CallClosure { closure, .. } => self.called(*closure),
             ExprKind::Loop { body, .. } => {
                 walk_block(body, &mut |inner| self.guard(inner, &[Guard::Unknown]));
                 Form::Once
@@ -343,6 +334,42 @@ impl<'e> Nest<'e> {
             | ExprKind::Assert(..)
             | ExprKind::Panic(_) => Form::Twice,
         }
+    }
+
+    /// Returns what a closure with a name allows that is called. Its body is printed where it is declared. What that of a parameter does is
+    /// unknown.
+    fn called(&mut self, closure: LocalId) -> Form {
+        let Some(Closure { effect, body, .. }) = self.closures.get(&closure) else { return Form::Untested };
+        let (mut form, mut declared) = (Form::Twice, BTreeSet::new());
+        if *effect != Effect::Changes {
+            return form;
+        }
+        nodes(body, &mut |node| {
+            let expr = match node {
+                Node::Statement(Stmt { kind: StmtKind::Let { local, .. }, .. }) => {
+                    declared.insert(*local);
+                    return;
+                }
+                Node::Statement(_) => return,
+                Node::Expr(expr) => expr,
+            };
+            let is_own = |place: &Expr| local_of(place).is_none_or(|local| declared.contains(&local));
+            form = form.min(match &expr.kind {
+                ExprKind::Call { .. } | ExprKind::CallClosure { .. } | ExprKind::Print(_) => self.add(expr),
+                // It changes a variable around it.
+                ExprKind::Assign(place, _)
+                | ExprKind::AssignOp { place, .. }
+                | ExprKind::Borrow { mutable: true, target: place }
+                    if !is_own(place) =>
+                {
+                    Form::Untested
+                }
+                ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. } | ExprKind::Cuda(_) => Form::Untested,
+                ExprKind::Op { op, .. } if is_collective(*op) => Form::Untested,
+                _ => Form::Twice,
+            });
+        });
+        form
     }
 
     /// Notes that what follows `if condition { continue; }` in a loop's body is made under the opposite of the condition, and what
