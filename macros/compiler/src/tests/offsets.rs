@@ -176,3 +176,57 @@ fn parts_of_a_flat_array() {
         assert_eq!(kernel(part, &part.replacen(word, other, 1)), ["unordered_remote_write"], "{part} {other}");
     }
 }
+
+/// The block writes at one index what it reads from a peer at the other.
+fn exchanged(write: &str, read: &str) -> Vec<String> {
+    rules(&format!(
+        "#[cluster_kernel(cluster = 4, block = 64)]
+        fn exchanged(input: &[u32], n: u32) {{
+            let cluster = this_cluster();
+            let (i, rank) = (this_thread_block().thread_rank(), cluster.block_rank());
+            let s = shared_array::<u32, 256>();
+            for j in (i..256).step_by(64) {{ s[j] = input[j]; }}
+            cluster.sync();
+            let x = cluster.map_shared_rank(&s, (rank + 1) % 4)[{read}];
+            s[{write}] = x;
+            cluster.sync();
+        }}"
+    ))
+}
+
+/// Bits that two numbers do not share, and the smaller and the larger one of two.
+#[test]
+fn bits_and_bounds() {
+    for (write, read) in [
+        ("i ^ 64", "i"),
+        ("i | 64", "i"),
+        ("64 | i", "i ^ 63"),
+        ("i ^ 192", "i | 128"),
+        ("(i ^ 37) + 64", "63 - i"),
+        ("i", "64 + (i & 6)"),
+        ("i", "(i % 7).max(64)"),
+        ("i", "i.max(64)"),
+        ("i + 64", "i.min(70)"),
+        ("i + 64", "(2 * i).min(63)"),
+        ("i", "(i & (i + 3)) + 64"),
+    ] {
+        assert_eq!(exchanged(write, read), [""; 0], "{write} {read}");
+        assert_eq!(exchanged(&format!("({write}) % 256"), read), [""; 0], "{write} {read}");
+    }
+    for (write, read) in [
+        ("i ^ 32", "i"),
+        ("i ^ 64", "i + 1"),
+        ("i | 64", "i + 1"),
+        ("i ^ 96", "i + 64"),
+        ("i ^ 192", "i | 192"),
+        ("(i ^ 64) - 64", "i"),
+        ("i", "(i ^ 37) + 63"),
+        ("i", "(i & 6) + 63"),
+        ("i", "(i % 7).max(63)"),
+        ("i + 63", "(2 * i).min(63)"),
+        ("i", "i.max(n)"),
+        ("i + 64", "(n as i32).min(100) as u32"),
+    ] {
+        assert_eq!(exchanged(write, read), ["overwrite_while_read"], "{write} {read}");
+    }
+}

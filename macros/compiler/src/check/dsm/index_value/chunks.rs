@@ -149,7 +149,10 @@ impl IndexValue {
                 offsets == [0, 0] && size.is_power_of_two() && rest.lower.is_some() && rest.is_below(Size::Number(size))
             })
         };
-        if is_sum(self, other) || is_sum(other, self) { self.plus(other) } else { IndexValue::UNKNOWN }
+        if is_sum(self, other) || is_sum(other, self) {
+            return self.plus(other);
+        }
+        self.sum_of_bits(other).unwrap_or_else(|| self.all_bits(other))
     }
 
     /// A value that is not less than this one, and less than the end: it is in this one's chunk if that ends no earlier.
