@@ -61,14 +61,14 @@ fn is_left_to_rustc(function: &Function, rank: &Expr) -> bool {
 
 /// Whether a value is made of literals and constants by what gives the same number in a constant: sums, products and casts.
 fn is_of_constants(value: &Expr) -> bool {
-    match &value.kind {
-        ExprKind::Constant(_) => true,
-        ExprKind::Cast(inner, _) => is_of_constants(inner),
-        ExprKind::Binary { op: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, left, right, .. } => {
-            is_of_constants(left) && is_of_constants(right)
-        }
-        _ => value.integer().is_some(),
+    let mut inner = value;
+    while let ExprKind::Cast(of, _) = &inner.kind {
+        inner = of;
     }
+    if let ExprKind::Binary { op: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, left, right, .. } = &inner.kind {
+        return is_of_constants(left) && is_of_constants(right);
+    }
+    matches!(inner.kind, ExprKind::Constant(_)) || inner.integer().is_some()
 }
 
 /// Returns the sites of the mappings whose ranks are left to rustc, of those at such places.
