@@ -230,3 +230,39 @@ fn bits_and_bounds() {
         assert_eq!(exchanged(write, read), ["overwrite_while_read"], "{write} {read}");
     }
 }
+
+/// A part that begins or ends at a number, beside elements that are not in it.
+#[test]
+fn bounds_of_parts() {
+    let part = |part: &str, write: &str, read: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 4, block = 64)]
+            fn parts(input: &[u32], n: usize) {{
+                let cluster = this_cluster();
+                let i = this_thread_block().thread_rank();
+                let s = shared_array::<u32, 256>();
+                for j in (i..256).step_by(64) {{ s[j] = input[j]; }}
+                cluster.sync();
+                let peer = cluster.map_shared_rank(&s, (cluster.block_rank() + 1) % 4);
+                let part = {part};
+                let x = peer[{read}];
+                part[{write}] = x;
+                cluster.sync();
+            }}"
+        ))
+    };
+    for (of, write, right, wrong) in [
+        ("&s[64..]", "i", "i", "i + 1"),
+        ("&s[..64]", "i", "i + 64", "i + 63"),
+        ("&s[64..128]", "i", "i + 128", "i + 127"),
+        ("&s.chunks(64)[1]", "i", "i", "i + 1"),
+        ("&s.chunks(64)[2]", "i", "i + 192", "i + 191"),
+        ("&s[i.min(64) as usize..128]", "0", "i + 128", "i + 127"),
+        ("&s.chunks(64)[0]", "i", "i + 64", "i + 63"),
+    ] {
+        assert_eq!(part(of, write, right), [""; 0], "{of} {right}");
+        assert_eq!(part(of, write, wrong), ["overwrite_while_read"], "{of} {wrong}");
+    }
+    assert_eq!(part("&s[n..]", "i", "i"), ["overwrite_while_read"]);
+    assert_eq!(part("&s.chunks(n)[1]", "i", "i"), ["overwrite_while_read"]);
+}

@@ -29,7 +29,7 @@ impl IndexValue {
                 Form::InChunk { index: next, size: other, near: true, offset: Offset::Between(0, 0) },
             ) if size == other && index.is_just_before(next) => self.as_chunk(),
             (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_), _) => {
-                IndexValue::UNKNOWN
+                IndexValue { form: Form::Unknown, lower: self.lower, upper: end.one_less() }
             }
         }
     }
@@ -45,9 +45,21 @@ impl IndexValue {
                 IndexValue { form: Form::Unknown, lower: self.lower, upper: upper.map(Size::Number) }
             }
             (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_), _) => {
-                IndexValue::UNKNOWN
+                self.bounded_from(length)
             }
         }
+    }
+
+    /// The indexes of the chunk of this size which begins here.
+    pub(in crate::check::dsm) fn chunk_of(self, size: &IndexValue) -> IndexValue {
+        IndexValue { form: self.as_chunk().form, ..self.bounded_from(size) }
+    }
+
+    /// As many indexes as a length from this one on, by their bounds alone.
+    fn bounded_from(self, length: &IndexValue) -> IndexValue {
+        let end = self.max().zip(length.max()).and_then(|(most, length)| most.checked_add(length));
+        let upper = end.filter(|end| *end > 0).map(Size::Number);
+        IndexValue { form: Form::Unknown, lower: self.lower, upper }
     }
 
     /// A value in a chunk plus a number that does not lead out of it.
