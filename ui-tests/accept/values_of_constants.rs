@@ -66,5 +66,55 @@ fn halo(input: &[f32], output: &mut [f32], rounds: u32) {
     output[at] = rows[from][t + 1];
 }
 
-pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
-    &[phalanx::Program::of::<ring>, phalanx::Program::of::<generic_ring<4>>, phalanx::Program::of::<halo>];
+const PASSES: u32 = 2;
+const CHECKED: bool = cfg!(debug_assertions);
+
+/// A constant decides whether there is a second pass, and one before the barrier at the end.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn passes(input: &[f32], output: &mut [f32]) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let other = 1 - cluster.block_rank();
+    let tile = shared_array::<f32, 64>();
+    tile[i] = input[cluster.thread_rank()];
+    cluster.sync();
+    let mut x = cluster.map_shared_rank(&tile, other)[i];
+    if PASSES > 1 {
+        cluster.sync();
+        tile[i] = x;
+        cluster.sync();
+        x += cluster.map_shared_rank(&tile, other)[63 - i];
+    }
+    if PASSES - 1 >= 1 {
+        cluster.sync();
+    }
+    if CHECKED {
+        assert!(x >= 0.0);
+    }
+    output[cluster.thread_rank()] = x;
+}
+
+/// A cluster of one block has no last one but itself, and no second one.
+#[cluster_kernel(cluster = N, block = 64)]
+fn of_the_last<const N: usize>(input: &[f32], output: &mut [f32]) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let tile = shared_array::<f32, 64>();
+    tile[i] = input[cluster.thread_rank()];
+    cluster.sync();
+    let mut x = cluster.map_shared_rank(&tile, N as u32 - 1)[i];
+    if N > 1 {
+        x += cluster.map_shared_rank(&tile, 1)[i] + cluster.map_shared_rank(&tile, N as u32 - 2)[i];
+    }
+    cluster.sync();
+    output[cluster.thread_rank()] = x;
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<ring>,
+    phalanx::Program::of::<generic_ring<4>>,
+    phalanx::Program::of::<halo>,
+    phalanx::Program::of::<passes>,
+    phalanx::Program::of::<of_the_last<1>>,
+    phalanx::Program::of::<of_the_last<4>>,
+];

@@ -16,6 +16,7 @@ mod op;
 mod query;
 mod reference;
 mod store;
+mod truth;
 mod value;
 mod width;
 

@@ -179,6 +179,13 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         self.followed.retain(|variable| !variables.contains(variable));
     }
 
+    /// Leaves all variables out but those that are followed modulo a number; says whether there were any.
+    pub(super) fn leave_out_values(&mut self) -> bool {
+        let before = self.followed.len();
+        self.followed.clone_from(self.residues.variables());
+        self.followed.len() < before
+    }
+
     /// The state after a step.
     pub(super) fn transfer(&self, numbers: &mut Constants, step: &StepKind) {
         match step {

@@ -33,18 +33,18 @@ pub(super) fn check_memory<'f>(
         Some(split) => check_split(&split, &mut found),
         None => check_graph(function, cfg, (tokens, live), values, ordered, &mut found),
     };
-    // Both graphs have all paths: what one of them proves is proved.
+    // All these graphs have all paths: what one of them proves is proved.
     let is_of_dsm =
         |rule| Rule::OF_PAIRS.contains(&rule) || matches!(rule, Rule::RemoteBeforeEntry | Rule::ExitBeforePeersDone);
-    if found.any(|rule, _| is_of_dsm(rule))
-        && found.is_right_but_for(|rule, _| is_of_dsm(rule))
-        && let Some(split) = partition::split_iterations(cfg, live, values)
-    {
-        let mut of_iterations = diags.nested();
-        let protocol = check_split(&split, &mut of_iterations);
-        if of_iterations.is_right_but_for(|_, _| false) {
-            diags.append(of_iterations);
-            return protocol;
+    if found.any(|rule, _| is_of_dsm(rule)) && found.is_right_but_for(|rule, _| is_of_dsm(rule)) {
+        for split in [partition::split_iterations, partition::split_outcomes] {
+            let Some(split) = split(cfg, live, values) else { continue };
+            let mut found = diags.nested();
+            let protocol = check_split(&split, &mut found);
+            if found.is_right_but_for(|_, _| false) {
+                diags.append(found);
+                return protocol;
+            }
         }
     }
     diags.append(found);

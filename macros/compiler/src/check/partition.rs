@@ -54,19 +54,23 @@ pub(super) fn split_iterations<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'
     }
 }
 
+/// Splits the graph by names and by the outcomes of branches, but not by the numbers of variables; `None` if there are no numbers, which
+/// [`split`] follows, no outcomes, or too many of them.
+pub(super) fn split_outcomes<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> Option<Cfg<'f>> {
+    let mut numbers = ConstantPropagation::of(cfg, values, None);
+    let any = numbers.leave_out_values();
+    let splitter = Splitter::of(cfg, live, values, numbers);
+    if !any || splitter.branches.is_empty() {
+        return None;
+    }
+    let mut explored = Explored::from_entry(cfg);
+    splitter.explore(&mut explored).ok()?;
+    splitter.is_needed(explored.partitions()).then(|| splitter.build(explored.partitions()))
+}
+
 fn split_by<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>, loops: Option<ShortLoops>) -> Option<Cfg<'f>> {
     let by_iterations = loops.is_some();
-    let numbers = ConstantPropagation::of(cfg, values, loops);
-    let mut splitter = Splitter {
-        cfg,
-        live,
-        live_names: live_names(cfg),
-        followed: followed(cfg, values),
-        assigned: assigned(cfg),
-        numbers,
-        branches: Followed::of(cfg, values),
-        literals: RefCell::default(),
-    };
+    let mut splitter = Splitter::of(cfg, live, values, ConstantPropagation::of(cfg, values, loops));
     let mut explored = Explored::from_entry(cfg);
     while !splitter.followed.is_empty() || !splitter.numbers.is_empty() || !splitter.branches.is_empty() {
         match splitter.explore(&mut explored) {
@@ -150,7 +154,21 @@ struct Literals<'f> {
     known: BTreeMap<Number, NodeId>,
 }
 
-impl<'f> Splitter<'_, 'f> {
+impl<'a, 'f> Splitter<'a, 'f> {
+    /// Creates a splitter by these numbers, all names and the outcomes of all branches.
+    fn of(cfg: &'a Cfg<'f>, live: &'a Live, values: &Values<'_, 'f>, numbers: ConstantPropagation<'a, 'f>) -> Self {
+        Splitter {
+            cfg,
+            live,
+            live_names: live_names(cfg),
+            followed: followed(cfg, values),
+            assigned: assigned(cfg),
+            numbers,
+            branches: Followed::of(cfg, values),
+            literals: RefCell::default(),
+        }
+    }
+
     /// Follows fewer branches, or numbers without their remainders, in the whole graph; says whether there was something to leave out.
     fn follow_less(&mut self, of_values: bool) -> bool {
         if !of_values && (self.branches.leave_out_implied() || self.branches.leave_out_moving()) {

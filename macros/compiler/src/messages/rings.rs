@@ -197,6 +197,15 @@ pub(crate) fn for_arguments(diag: Diag, arguments: &[(String, String)]) -> Diag 
     where_are(diag, arguments)
 }
 
+/// Says of which data a fault is.
+pub(crate) fn for_data(diag: Diag, are_large: Option<bool>) -> Diag {
+    match are_large {
+        Some(true) => diag.remark("this happens if all elements that are copied are large"),
+        Some(false) => diag.remark("this happens if all elements that are copied are small"),
+        None => diag,
+    }
+}
+
 fn where_are(diag: Diag, values: &[(String, impl std::fmt::Display)]) -> Diag {
     if values.is_empty() {
         return diag;

@@ -124,3 +124,36 @@ fn races_at_constants() {
         assert!(!found.contains(&"unsynchronized_access".to_string()), "{read}");
     }
 }
+
+/// A branch about which a constant decides has one arm, for all checks.
+#[test]
+fn branches_on_constants() {
+    let head = "let cluster = this_cluster(); let s = shared_array::<u32, N>(); s[i] = n; cluster.sync();
+        out[i] = cluster.map_shared_rank(&s, 0)[i];";
+    let broken =
+        |condition: &str| broken("cluster = 4, block = 64", &format!("{head} if {condition} {{ cluster.sync(); }}"));
+    for right in [
+        "ROUNDS > 1",
+        "ROUNDS >= RIGHT + 1",
+        "RIGHT == 1",
+        "!(ROUNDS < 2)",
+        "HALF - 1 != 0",
+        "THREADS / HALF == 2",
+        "true",
+    ] {
+        assert!(broken(right).is_empty(), "{right}");
+    }
+    for wrong in ["ROUNDS > 2", "RIGHT == 0", "HALF * 8 < n", "LEFT != 0", "false", "ROUNDS > RIGHT && n > 0"] {
+        assert!(!broken(wrong).is_empty(), "{wrong}");
+    }
+}
+
+/// What is not executed breaks no rule, and what is executed may.
+#[test]
+fn arms_that_a_constant_leaves_out() {
+    let broken =
+        |condition: &str| broken("cluster = 4, block = 64", &format!("if {condition} {{ return; }} block.sync();"));
+    assert!(broken("i > 3 && LEFT > 0").is_empty());
+    assert!(broken("LEFT > 0 && i > 3").is_empty());
+    assert!(!broken("RIGHT > 0 && i > 3").is_empty());
+}

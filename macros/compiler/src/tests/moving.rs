@@ -106,3 +106,61 @@ fn signed_numbers() {
     assert_eq!(of("u32"), [""; 0]);
     assert_eq!(of("i32"), ["unpublished_remote_read"]);
 }
+
+/// A sort in which a number that changes selects the peer, so that its numbers are followed as far as they are few enough.
+const BY_NUMBERS: &str = "#[cluster_kernel(cluster = 4, block = 64)]
+fn sort(data: &mut [u32]) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let keys = shared_array::<u32, 64>();
+    let at = cluster.thread_rank();
+    keys[i] = data[at];
+    let mut size = 2;
+    while size <= 256 {
+        let mut distance = size / 2;
+        while distance > 0 {
+            if distance >= 64 { cluster.sync(); } else { block.sync(); }
+            let mine = keys[i];
+            let other = if distance >= 64 {
+                cluster.map_shared_rank(&keys, cluster.block_rank() ^ (distance / 64))[i]
+            } else {
+                keys[i ^ distance]
+            };
+            if distance >= 64 { cluster.sync(); } else { block.sync(); }
+            keys[i] = if (at & size == 0) == (at & distance == 0) { mine.min(other) } else { mine.max(other) };
+            distance /= 2;
+        }
+        size *= 2;
+    }
+    data[at] = keys[i];
+}";
+
+/// The outcome of a test says more than the number does.
+#[test]
+fn steps_of_a_sort_by_numbers() {
+    let sorted = |from: &str, to: &str| {
+        assert!(BY_NUMBERS.contains(from), "{from}");
+        rules(&BY_NUMBERS.replacen(from, to, 1))
+    };
+    let first = "            if distance >= 64 { cluster.sync(); } else { block.sync(); }\n            let mine";
+    let second = "            if distance >= 64 { cluster.sync(); } else { block.sync(); }\n            keys";
+    for (from, to) in [
+        ("", ""),
+        (first, "cluster.sync(); let mine"),
+        (second, "cluster.sync(); keys"),
+        ("distance /= 2", "distance >>= 1"),
+    ] {
+        assert_eq!(sorted(from, to), [""; 0], "{to}");
+    }
+    for (from, to) in [
+        (first, "block.sync(); let mine"),
+        (second, "block.sync(); keys"),
+        (first, "if distance > 64 { cluster.sync(); } else { block.sync(); } let mine"),
+        (second, "if distance >= 128 { cluster.sync(); } else { block.sync(); } keys"),
+        (second, "if size >= 256 { cluster.sync(); } else { block.sync(); } keys"),
+        (second, "distance /= 2; if distance >= 64 { cluster.sync(); } else { block.sync(); } keys"),
+    ] {
+        assert_ne!(sorted(from, to), [""; 0], "{to}");
+    }
+}

@@ -176,3 +176,93 @@ fn parts_of_a_flat_array() {
         assert_eq!(kernel(part, &part.replacen(word, other, 1)), ["unordered_remote_write"], "{part} {other}");
     }
 }
+
+/// The block writes at one index what it reads from a peer at the other.
+fn exchanged(write: &str, read: &str) -> Vec<String> {
+    rules(&format!(
+        "#[cluster_kernel(cluster = 4, block = 64)]
+        fn exchanged(input: &[u32], n: u32) {{
+            let cluster = this_cluster();
+            let (i, rank) = (this_thread_block().thread_rank(), cluster.block_rank());
+            let s = shared_array::<u32, 256>();
+            for j in (i..256).step_by(64) {{ s[j] = input[j]; }}
+            cluster.sync();
+            let x = cluster.map_shared_rank(&s, (rank + 1) % 4)[{read}];
+            s[{write}] = x;
+            cluster.sync();
+        }}"
+    ))
+}
+
+/// Bits that two numbers do not share, and the smaller and the larger one of two.
+#[test]
+fn bits_and_bounds() {
+    for (write, read) in [
+        ("i ^ 64", "i"),
+        ("i | 64", "i"),
+        ("64 | i", "i ^ 63"),
+        ("i ^ 192", "i | 128"),
+        ("(i ^ 37) + 64", "63 - i"),
+        ("i", "64 + (i & 6)"),
+        ("i", "(i % 7).max(64)"),
+        ("i", "i.max(64)"),
+        ("i + 64", "i.min(70)"),
+        ("i + 64", "(2 * i).min(63)"),
+        ("i", "(i & (i + 3)) + 64"),
+    ] {
+        assert_eq!(exchanged(write, read), [""; 0], "{write} {read}");
+        assert_eq!(exchanged(&format!("({write}) % 256"), read), [""; 0], "{write} {read}");
+    }
+    for (write, read) in [
+        ("i ^ 32", "i"),
+        ("i ^ 64", "i + 1"),
+        ("i | 64", "i + 1"),
+        ("i ^ 96", "i + 64"),
+        ("i ^ 192", "i | 192"),
+        ("(i ^ 64) - 64", "i"),
+        ("i", "(i ^ 37) + 63"),
+        ("i", "(i & 6) + 63"),
+        ("i", "(i % 7).max(63)"),
+        ("i + 63", "(2 * i).min(63)"),
+        ("i", "i.max(n)"),
+        ("i + 64", "(n as i32).min(100) as u32"),
+    ] {
+        assert_eq!(exchanged(write, read), ["overwrite_while_read"], "{write} {read}");
+    }
+}
+
+/// A part that begins or ends at a number, beside elements that are not in it.
+#[test]
+fn bounds_of_parts() {
+    let part = |part: &str, write: &str, read: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 4, block = 64)]
+            fn parts(input: &[u32], n: usize) {{
+                let cluster = this_cluster();
+                let i = this_thread_block().thread_rank();
+                let s = shared_array::<u32, 256>();
+                for j in (i..256).step_by(64) {{ s[j] = input[j]; }}
+                cluster.sync();
+                let peer = cluster.map_shared_rank(&s, (cluster.block_rank() + 1) % 4);
+                let part = {part};
+                let x = peer[{read}];
+                part[{write}] = x;
+                cluster.sync();
+            }}"
+        ))
+    };
+    for (of, write, right, wrong) in [
+        ("&s[64..]", "i", "i", "i + 1"),
+        ("&s[..64]", "i", "i + 64", "i + 63"),
+        ("&s[64..128]", "i", "i + 128", "i + 127"),
+        ("&s.chunks(64)[1]", "i", "i", "i + 1"),
+        ("&s.chunks(64)[2]", "i", "i + 192", "i + 191"),
+        ("&s[i.min(64) as usize..128]", "0", "i + 128", "i + 127"),
+        ("&s.chunks(64)[0]", "i", "i + 64", "i + 63"),
+    ] {
+        assert_eq!(part(of, write, right), [""; 0], "{of} {right}");
+        assert_eq!(part(of, write, wrong), ["overwrite_while_read"], "{of} {wrong}");
+    }
+    assert_eq!(part("&s[n..]", "i", "i"), ["overwrite_while_read"]);
+    assert_eq!(part("&s.chunks(n)[1]", "i", "i"), ["overwrite_while_read"]);
+}

@@ -59,7 +59,10 @@ impl<'f> Builder<'f> {
             }
             Condition::Value(value) => {
                 let on = self.value(value).node;
-                self.end(End::Branch { on, then: yes, otherwise: no });
+                self.end(match self.truth(on) {
+                    Some(holds) => End::Goto(if holds { yes } else { no }),
+                    None => End::Branch { on, then: yes, otherwise: no },
+                });
                 Vec::new()
             }
             Condition::Let { pattern, scrutinee } => {

@@ -12,8 +12,8 @@ use super::index_value::{Form, IndexValue, Size};
 use super::least::LeastValues;
 use super::skew::Skews;
 use crate::check::cfg::{
-    BasicBlock, BlockId, CallId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep,
-    Variable,
+    BasicBlock, BlockId, CallId, Cfg, Extent, Formula, MemoryStep, NodeId, Region, Select, Source, Step, StepKind,
+    ValueStep, Variable,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::check::liveness::Live;
@@ -333,8 +333,12 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             },
             Source::Round(..) if !self.in_detail || self.cfg.cuts.contains_key(&id) => IndexValue::UNKNOWN,
             Source::Round(_, op @ (BinaryOp::Div | BinaryOp::Shr)) => self.operator(*op, &operand(0), &operand(1)),
-            Source::Operands
-            | Source::Param(_)
+            Source::Operands => match self.cfg.formulas.get(&id) {
+                Some(Formula::Min) => operand(0).smaller(&operand(1)),
+                Some(Formula::Max) => operand(0).larger(&operand(1)),
+                Some(_) | None => IndexValue::UNKNOWN,
+            },
+            Source::Param(_)
             | Source::Round(..)
             | Source::Load(_)
             | Source::Agreed { .. }

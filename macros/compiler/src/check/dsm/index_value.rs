@@ -160,7 +160,19 @@ impl IndexValue {
 
     /// The indexes in one of the halves that are split at this index.
     pub(super) fn half(self, second: bool) -> IndexValue {
-        self.exact().map_or(IndexValue::UNKNOWN, |mid| Form::InHalf { mid, second }.into())
+        let form = self.exact().map_or(Form::Unknown, |mid| Form::InHalf { mid, second });
+        match second {
+            true => IndexValue { form, lower: self.lower, upper: None },
+            false => IndexValue { form, lower: Some(0), upper: self.one_less() },
+        }
+    }
+
+    /// The exclusive bound of what is less than this value, unless there is no such number.
+    fn one_less(&self) -> Option<Size> {
+        match self.upper {
+            Some(Size::Number(end)) => Some(Size::Number(end.checked_sub(1).filter(|end| *end > 0)?)),
+            Some(Size::Constant(_) | Size::Blocks | Size::Fixed(_)) | None => None,
+        }
     }
 
     pub(super) fn is_known(&self) -> bool {

@@ -135,7 +135,7 @@ fn index(cfg: &Cfg<'_>, state: &KnownValues, select: &Select) -> IndexValue {
     let node = |node| state.node(node);
     match *select {
         Select::At(index) => node(index),
-        Select::Chunk { size, index } => node(index).times(&node(size)).as_chunk(),
+        Select::Chunk { size, index } => node(index).times(&node(size)).chunk_of(&node(size)),
         Select::Range { start, end } => match length(cfg, start, end) {
             Some(length) => node(start).and_further(&node(length)),
             None => node(start).up_to(&node(end)),

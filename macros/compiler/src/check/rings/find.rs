@@ -76,6 +76,12 @@ pub(super) fn find(
     let many = [MANY * (stages + ARGUMENTS)].into_iter().map(with(Elements::Same));
     let are_many = sought.is_some() && depends.on_numbers;
     let others = others.chain(many.filter(|_| are_many));
+    // Elements that threads load themselves have the numbers of the launch, and may be those that are copied.
+    let on_data = sought.is_some() && !depends.on_choices && kernel.branches_on_data();
+    let sizes = [true, false].into_iter().filter(|_| on_data);
+    let rounds = 1..=stages + ARGUMENTS;
+    let of_data = sizes.flat_map(|large| rounds.clone().map(move |number| with(Elements::Same)(number).of_data(large)));
+    let others = others.chain(of_data);
     let of_arguments = |arguments: &Arguments| {
         Handed::hand_out(handed.as_ref(), kernel, objects, arguments);
         classes.with(kernel, arguments)
@@ -89,7 +95,7 @@ pub(super) fn find(
             continue;
         }
         tried.push(arguments.clone());
-        if ended && arguments.elements != Elements::Ascending {
+        if ended && arguments.elements != Elements::Ascending && arguments.large_data.is_none() {
             continue;
         }
         let classes = of_arguments(&arguments);
@@ -115,9 +121,9 @@ pub(super) fn find(
                 );
             kernel.handed.replace(None);
             let named = if always { Vec::new() } else { report::arguments(kernel, &depends, &arguments) };
-            return Some(messages::for_arguments(fault, &named));
+            return Some(messages::for_data(messages::for_arguments(fault, &named), arguments.large_data));
         }
-        if !depends.on_numbers {
+        if !depends.on_numbers && !on_data {
             return None;
         }
         ended |= ends;

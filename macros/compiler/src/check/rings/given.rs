@@ -14,6 +14,8 @@ pub(super) struct Arguments {
     pub(super) elements: Elements,
     /// The number of clusters of the grid. Threads are those of the first one.
     pub(super) clusters: i64,
+    /// Whether data that branches compare with literals are all larger than those, or none, if that is certain, too.
+    pub(super) large_data: Option<bool>,
     others: BTreeMap<Number, i64>,
 }
 
@@ -26,12 +28,17 @@ pub(super) struct Number {
 
 impl Arguments {
     pub(super) fn new(number: i64, elements: Elements) -> Arguments {
-        Arguments { number, elements, clusters: 1, others: BTreeMap::new() }
+        Arguments { number, elements, clusters: 1, large_data: None, others: BTreeMap::new() }
     }
 
     /// Returns these arguments for a grid of so many clusters.
     pub(super) fn of_clusters(self, clusters: i64) -> Arguments {
         Arguments { clusters, ..self }
+    }
+
+    /// Returns these arguments with data that are all large, or all small.
+    pub(super) fn of_data(self, large: bool) -> Arguments {
+        Arguments { large_data: Some(large), ..self }
     }
 
     /// Returns these arguments with another value for one of them.

@@ -284,7 +284,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         if !is_aside && value == Value::Unknown {
             self.lose_on_arms(block);
         }
-        if let Some(known) = self.in_all_blocks(&value) {
+        if let Some(known) = self.in_all_blocks(&value).or_else(|| self.by_data(on)) {
             return Ok(Next::Goes(if known { then } else { otherwise }));
         }
         // A thread that fails ends the launch.

@@ -37,9 +37,26 @@ impl Host<'_> {
     fn constant_rank(&self, operands: &[Expr], site: Option<SiteId>) -> Option<TokenStream> {
         site.filter(|site| self.checked.ranks_left_to_rustc().contains(site))?;
         let rank = operands.get(2)?;
-        let (value, options) = (self.expr(rank), self.options(rank.span));
+        let (value, options) = (self.of_constants(rank), self.options(rank.span));
         let check = quote_spanned!(rank.span.lo=> ::phalanx::__private::rank_of_cluster(#value, #options.cluster));
         Some(self.evaluated(check, rank.span))
+    }
+
+    /// A value that is made of constants, as rustc evaluates it in a constant.
+    fn of_constants(&self, value: &Expr) -> TokenStream {
+        let at = value.span.lo;
+        match &value.kind {
+            ExprKind::Cast(inner, ty) => {
+                let (inner, ty) = (self.of_constants(inner), &ty.tokens);
+                quote_spanned!(at=> (#inner as #ty))
+            }
+            ExprKind::Binary { op, left, right, .. } => {
+                let (left, right) = (self.of_constants(left), self.of_constants(right));
+                let op: TokenStream = op.symbol().parse().unwrap_or_default();
+                quote_spanned!(at=> (#left #op #right))
+            }
+            _ => self.expr(value),
+        }
     }
 
     /// Has an arrival that other blocks wait for release what the fence says that the program has here, as in CUDA C++.

@@ -7,6 +7,7 @@ mod certain;
 mod chains;
 mod changed_lines;
 mod counters;
+mod data;
 mod elements;
 mod ends;
 mod explicit;

@@ -27,7 +27,7 @@ impl IndexValue {
         let remainder = match (modulus(self), modulus(other)) {
             (_, Some(modulus)) if modulus.is_power_of_two() => self.remainder(&IndexValue::literal(modulus)),
             (Some(modulus), _) if modulus.is_power_of_two() => other.remainder(&IndexValue::literal(modulus)),
-            _ => return IndexValue::UNKNOWN,
+            _ => return self.common_bits(other),
         };
         IndexValue { lower: remainder.lower.or(Some(0)), ..remainder }
     }
@@ -44,9 +44,73 @@ impl IndexValue {
                 Some(other) => other,
                 // Both are one value.
                 None if self.exact().is_some() && self.exact() == other.exact() => IndexValue::literal(0),
-                None => IndexValue::UNKNOWN,
+                None => self.sum_of_bits(other).unwrap_or_else(|| self.all_bits(other)),
             },
         }
+    }
+
+    /// `n | m` and `n ^ m`, if the two have no bit in common, which the text shows of a literal: their sum.
+    pub(super) fn sum_of_bits(&self, other: &IndexValue) -> Option<IndexValue> {
+        let literal = |value: &IndexValue| value.number().and_then(|number| u64::try_from(number).ok());
+        let is_apart = |value: &IndexValue, bits: u64| {
+            let above = bits.checked_add(1).and_then(u64::checked_next_power_of_two);
+            let is_multiple = |above| value.remainder(&IndexValue::literal(above)).number() == Some(0);
+            let below = value.bits().is_some_and(|end| bits.is_multiple_of(end));
+            below || above.is_some_and(is_multiple)
+        };
+        let (of, bits) = match (literal(self), literal(other)) {
+            (_, Some(bits)) => (self, bits),
+            (Some(bits), None) => (other, bits),
+            (None, None) => return None,
+        };
+        is_apart(of, bits).then(|| of.plus(&IndexValue::literal(bits)))
+    }
+
+    /// The power of two below which the value is, which is not negative.
+    fn bits(&self) -> Option<u64> {
+        match (self.lower, self.upper) {
+            (Some(_), Some(Size::Number(end))) => end.checked_next_power_of_two(),
+            _ => None,
+        }
+    }
+
+    /// `n ^ m`, or `n | m`: none of them has a bit that neither has.
+    pub(super) fn all_bits(&self, other: &IndexValue) -> IndexValue {
+        match (self.bits(), other.bits()) {
+            (Some(one), Some(other)) => IndexValue::between(0, Some(Size::Number(one.max(other)))),
+            _ => IndexValue::UNKNOWN,
+        }
+    }
+
+    /// `n & m`, which is neither larger than the one nor than the other.
+    fn common_bits(&self, other: &IndexValue) -> IndexValue {
+        match (self.lower, self.upper, other.lower, other.upper) {
+            (Some(_), Some(Size::Number(one)), Some(_), Some(Size::Number(other))) => {
+                IndexValue::between(0, Some(Size::Number(one.min(other))))
+            }
+            _ => IndexValue::UNKNOWN,
+        }
+    }
+
+    /// `n.min(m)`, of numbers that are not negative.
+    pub(in crate::check::dsm) fn smaller(&self, other: &IndexValue) -> IndexValue {
+        let (Some(one), Some(two)) = (self.lower, other.lower) else { return IndexValue::UNKNOWN };
+        let upper = match (self.upper, other.upper) {
+            (Some(Size::Number(one)), Some(Size::Number(two))) => Some(Size::Number(one.min(two))),
+            (upper, None) | (None, upper) => upper,
+            (number @ Some(Size::Number(_)), _) | (_, number) => number,
+        };
+        IndexValue::between(one.min(two), upper)
+    }
+
+    /// `n.max(m)`, of numbers one of which is not negative.
+    pub(in crate::check::dsm) fn larger(&self, other: &IndexValue) -> IndexValue {
+        let Some(lower) = self.lower.max(other.lower) else { return IndexValue::UNKNOWN };
+        let upper = match (self.upper, other.upper) {
+            (Some(Size::Number(one)), Some(Size::Number(two))) => Some(Size::Number(one.max(two))),
+            _ => None,
+        };
+        IndexValue::between(lower, upper)
     }
 
     /// `n ^ size`, of the start of one of two chunks whose size is a power of two: the start of the other one.

@@ -29,7 +29,7 @@ impl IndexValue {
                 Form::InChunk { index: next, size: other, near: true, offset: Offset::Between(0, 0) },
             ) if size == other && index.is_just_before(next) => self.as_chunk(),
             (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_), _) => {
-                IndexValue::UNKNOWN
+                IndexValue { form: Form::Unknown, lower: self.lower, upper: end.one_less() }
             }
         }
     }
@@ -45,9 +45,21 @@ impl IndexValue {
                 IndexValue { form: Form::Unknown, lower: self.lower, upper: upper.map(Size::Number) }
             }
             (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_), _) => {
-                IndexValue::UNKNOWN
+                self.bounded_from(length)
             }
         }
+    }
+
+    /// The indexes of the chunk of this size which begins here.
+    pub(in crate::check::dsm) fn chunk_of(self, size: &IndexValue) -> IndexValue {
+        IndexValue { form: self.as_chunk().form, ..self.bounded_from(size) }
+    }
+
+    /// As many indexes as a length from this one on, by their bounds alone.
+    fn bounded_from(self, length: &IndexValue) -> IndexValue {
+        let end = self.max().zip(length.max()).and_then(|(most, length)| most.checked_add(length));
+        let upper = end.filter(|end| *end > 0).map(Size::Number);
+        IndexValue { form: Form::Unknown, lower: self.lower, upper }
     }
 
     /// A value in a chunk plus a number that does not lead out of it.
@@ -149,7 +161,10 @@ impl IndexValue {
                 offsets == [0, 0] && size.is_power_of_two() && rest.lower.is_some() && rest.is_below(Size::Number(size))
             })
         };
-        if is_sum(self, other) || is_sum(other, self) { self.plus(other) } else { IndexValue::UNKNOWN }
+        if is_sum(self, other) || is_sum(other, self) {
+            return self.plus(other);
+        }
+        self.sum_of_bits(other).unwrap_or_else(|| self.all_bits(other))
     }
 
     /// A value that is not less than this one, and less than the end: it is in this one's chunk if that ends no earlier.

@@ -1,0 +1,160 @@
+//! Branches on data that copies bring to shared memory, in a launch in which all such data are large, or all are small: `if sum < 100 { .. }` goes one
+//! way in all threads and rounds. The host decides about the data, so such a launch exists.
+//!
+//! Followed are elements of arrays that nothing but copies of memory fills which the kernel does not write, sums of them from zero or a float on, and their
+//! comparisons with small literals.
+
+use std::collections::BTreeSet;
+
+use super::kernel::{Kernel, Point};
+use super::walk::Walker;
+use crate::check::cfg::{CopyStep, End, Extent, NodeId, Region, Root, Shared, Source, Variable};
+use crate::check::thresholds::without_negation;
+use crate::check::uniform::control::following_until;
+use crate::model::expr::BinaryOp;
+
+/// The largest literal that large data exceed, whatever their type.
+const SMALL: u64 = 100;
+
+/// The longest chain of operands that is followed.
+const DEPTH: u32 = 8;
+
+impl Walker<'_, '_, '_, '_> {
+    /// Whether a condition holds because of what the data are in this launch.
+    pub(super) fn by_data(&self, on: NodeId) -> Option<bool> {
+        let large = self.evaluator.arguments?.large_data?;
+        self.kernel().exceeds(on).map(|exceeds| exceeds == large)
+    }
+}
+
+impl Kernel<'_, '_> {
+    /// Whether some branch depends on data alone, and no assertion on what threads load from shared memory.
+    pub(super) fn branches_on_data(&self) -> bool {
+        let mut ends = self.cfg.blocks.iter().map(|block| &block.end);
+        ends.any(|end| matches!(end, End::Branch { on, .. } if self.exceeds(*on).is_some())) && !self.asserts_data()
+    }
+
+    /// Whether an assertion may depend on what threads load from shared memory.
+    fn asserts_data(&self) -> bool {
+        let mut work: Vec<NodeId> =
+            self.cfg.assertions.iter().flat_map(|assertion| &assertion.operands).copied().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            let of = &self.cfg.nodes[node.0];
+            if matches!(of.source, Source::Load(Root::Shared(_) | Root::Remote(_))) {
+                return true;
+            }
+            let read = of.source.read();
+            work.extend(read.iter().flat_map(|variable| self.sets(*variable)).map(|(_, value, _)| *value));
+            work.extend(&of.operands);
+        }
+        false
+    }
+
+    /// Whether a condition holds where the data are large (`true`), or where they are small, and not otherwise.
+    fn exceeds(&self, on: NodeId) -> Option<bool> {
+        let (condition, holds) = without_negation(self.cfg, on);
+        let of = &self.cfg.nodes[condition.0];
+        if self.cfg.cuts.contains_key(&condition) {
+            return None;
+        }
+        let (Source::Binary(op) | Source::Round(_, op), [left, right]) = (&of.source, &of.operands[..]) else {
+            return None;
+        };
+        let (op, data, limit) = match (op, self.limit(*right)) {
+            (op, Some(limit)) => (*op, *left, limit),
+            (BinaryOp::Lt, None) => (BinaryOp::Gt, *right, self.limit(*left)?),
+            (BinaryOp::Le, None) => (BinaryOp::Ge, *right, self.limit(*left)?),
+            (BinaryOp::Gt, None) => (BinaryOp::Lt, *right, self.limit(*left)?),
+            (BinaryOp::Ge, None) => (BinaryOp::Le, *right, self.limit(*left)?),
+            _ => return None,
+        };
+        // No number without a sign is less than 0.
+        let exceeds = match (op, limit == Some(0)) {
+            (BinaryOp::Gt, _) | (BinaryOp::Ge, false) | (BinaryOp::Ne, true) => true,
+            (BinaryOp::Le, _) | (BinaryOp::Lt, false) | (BinaryOp::Eq, true) => false,
+            _ => return None,
+        };
+        self.is_data(data, DEPTH).then_some(exceeds == holds)
+    }
+
+    /// A literal that large data exceed, and small ones do not: its number, or `None` for that of a float.
+    fn limit(&self, node: NodeId) -> Option<Option<u64>> {
+        match self.cfg.nodes[node.0].source.integer() {
+            Some(number) => (number <= SMALL).then_some(Some(number)),
+            None => self.is_float(node).then_some(None),
+        }
+    }
+
+    /// Whether a node is a literal of a float: it has no operands, and is nothing else.
+    fn is_float(&self, node: NodeId) -> bool {
+        let of = &self.cfg.nodes[node.0];
+        matches!(of.source, Source::Operands)
+            && of.operands.is_empty()
+            && !self.cfg.formulas.contains_key(&node)
+            && !self.cfg.computed.contains_key(&node)
+    }
+
+    /// Whether a value is made of data, and large or small as they are.
+    fn is_data(&self, node: NodeId, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        if self.cfg.cuts.contains_key(&node) || self.cfg.recast.contains_key(&node) {
+            return false;
+        }
+        match (&self.cfg.nodes[node.0].source, &self.cfg.nodes[node.0].operands[..]) {
+            (Source::Load(Root::Shared(Shared::Array(array))), _) => self.is_copied(*array),
+            (Source::Read(variable), _) => {
+                self.evaluated(node).is_some_and(|point| self.holds_data(*variable, point, depth))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a variable holds data at a point, or a sum of them.
+    fn holds_data(&self, variable: Variable, (block, at): Point, depth: u32) -> bool {
+        let sets = self.sets(variable);
+        let adds = |value: NodeId| match (&self.cfg.nodes[value.0].source, &self.cfg.nodes[value.0].operands[..]) {
+            (Source::Binary(BinaryOp::Add), [one, other]) => {
+                let is_own = |node: &NodeId| self.cfg.nodes[node.0].source.read() == Some(variable);
+                is_own(one) && self.is_data(*other, depth) || is_own(other) && self.is_data(*one, depth)
+            }
+            _ => self.is_data(value, depth),
+        };
+        let [(set, ..)] = sets.iter().filter(|(_, value, _)| adds(*value)).collect::<Vec<_>>()[..] else {
+            return false;
+        };
+        // It is data there on all ways from where it begins.
+        let begins = |(from, value, _): &(Point, NodeId, Extent)| {
+            let is_start = matches!(self.cfg.nodes[value.0].source, Source::Integer(0)) || self.is_float(*value);
+            is_start && from.0 != set.0 && from.0 != block && !following_until(self.cfg, from.0, set.0).contains(block)
+        };
+        sets.iter().all(|(.., extent)| *extent == Extent::Whole)
+            && sets.iter().filter(|(point, ..)| point != set).all(begins)
+            && (block != set.0 || set.1 < at)
+    }
+
+    /// Whether nothing writes to an array but copies out of memory that the kernel does not write.
+    fn is_copied(&self, array: usize) -> bool {
+        let cfg = self.cfg;
+        let is_it = |root: Root| matches!(root, Root::Shared(Shared::Array(of)) | Root::Remote(Shared::Array(of)) if of == array);
+        let is_any = |root: Root| matches!(root, Root::Shared(Shared::Any) | Root::Remote(Shared::Any));
+        let copied = |region: &Option<Region>| region.as_ref().is_some_and(|region| is_it(region.root));
+        let mut copies = cfg.copies.iter().filter_map(|copy| match copy {
+            CopyStep::Begin { reads, writes, .. } if copied(writes) => {
+                Some(reads.iter().all(|region| region.root == Root::ReadOnly))
+            }
+            CopyStep::Begin { .. } | CopyStep::Wait { .. } => None,
+        });
+        let mut written = cfg
+            .accesses
+            .iter()
+            .filter(|access| access.kind.changes() && (is_it(access.region.root) || is_any(access.region.root)));
+        copies.next() == Some(true)
+            && copies.all(|is_read_only| is_read_only)
+            && written
+                .all(|access| access.completion.is_some() && access.region.root == Root::Shared(Shared::Array(array)))
+    }
+}
