@@ -100,7 +100,9 @@ impl Parser<'_> {
         let span = receiver.span;
         let ((statements, tail), declared) = self.scoped(|parser| {
             let name = Ident::new("receiver", fresh);
+            let hint = parser.hint(&receiver);
             let local = parser.declare(&name, None, receiver.result_kind, None);
+            parser.hints.insert(local, hint);
             let held = Expr { kind: ExprKind::Local(local), result_kind: receiver.result_kind, span };
             let mut statements = vec![Stmt { kind: StmtKind::Let { local, ty: None, init: Some(receiver) }, span }];
             let bindings = Block::parse_within.parse2(bindings).unwrap_or_default();

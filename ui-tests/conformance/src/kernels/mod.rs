@@ -76,6 +76,7 @@ mod operators;
 mod options;
 mod order;
 mod orders;
+mod overloads;
 mod ordinary;
 mod ordinary_imports;
 mod patterns;
@@ -196,6 +197,7 @@ pub fn modules() -> Vec<Module> {
         straight::modules(),
         deferred::modules(),
         left_early::modules(),
+        overloads::modules(),
         structs::modules(),
         swizzled_rows::modules(),
         struct_order::modules(),

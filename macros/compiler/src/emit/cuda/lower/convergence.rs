@@ -40,6 +40,7 @@ impl Meetings {
                 ExprKind::Call { callee, arguments, .. }
                     if makes_array(callee) && arguments.last().is_some_and(|made| is_pure_closure(function, made)) => {}
                 ExprKind::Call { slot, .. } => callees.push(*slot),
+                ExprKind::AssignOp { function: Some(function), .. } => callees.push(function.1),
                 ExprKind::Cuda(_) => may_wait = true,
                 ExprKind::For { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } => {
                     let mut meets = false;

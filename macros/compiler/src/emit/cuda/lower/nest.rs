@@ -255,6 +255,10 @@ impl<'e> Nest<'e> {
                 }
                 Form::Twice
             }
+            ExprKind::AssignOp { function: Some(function), .. } => {
+                self.callees.push(function.1);
+                Form::Twice
+            }
             // Its body is printed once.
             ExprKind::CallClosure { closure, .. } => match self.closures.get(closure).map(|closure| closure.effect) {
                 Some(Effect::Pure | Effect::Reads) => Form::Twice,
