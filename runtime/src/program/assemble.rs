@@ -461,7 +461,9 @@ impl Text {
             SiteMessage::None | SiteMessage::Text(_) => None,
             SiteMessage::Slot(slot) => match definition.slots[usize::from(slot)] {
                 Slot::Message(format) => Some((definition.instance, format)),
-                Slot::Type(_) | Slot::Callee(_) | Slot::BuiltIn => unreachable!("the macro numbered slot {slot} for a message"),
+                Slot::Type(_) | Slot::Callee(_) | Slot::BuiltIn => {
+                    unreachable!("the macro numbered slot {slot} for a message")
+                }
             },
         };
         let entry = SiteEntry { file: definition.template.file, site, message };

@@ -84,9 +84,9 @@ pub(crate) fn implementation(
         Some(_) => method::plain_member(method, checked.is_some()),
         None => method::members(method, checked.is_some()),
     });
-    let operators = operator.iter().flat_map(|of| {
-        methods.iter().map(|(method, checked)| operator::implementation(of, method, checked.is_some()))
-    });
+    let operators = operator
+        .iter()
+        .flat_map(|of| methods.iter().map(|(method, checked)| operator::implementation(of, method, checked.is_some())));
     quote!(#(#texts)* #head { #(#others)* #(#members)* } #(#operators)*)
 }
 

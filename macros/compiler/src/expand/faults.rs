@@ -4,7 +4,10 @@ use phalanx_contract::fence::{ChosenFence, MemoryEffects};
 use proc_macro2::TokenStream;
 
 use super::variants::{with_bodies, with_values};
-use super::{Judged, Parsed, check_methods, define, instances, judge, judge_with_bodies, parse_as, parse_device, parse_kernel, prepared};
+use super::{
+    Judged, Parsed, check_methods, define, instances, judge, judge_with_bodies, parse_as, parse_device, parse_kernel,
+    prepared,
+};
 use crate::check::{self, Asks, Program};
 use crate::diag::{Diag, Diags, Fault};
 use crate::model::Role;

@@ -156,15 +156,22 @@ pub(crate) fn standard_trait(at: SpanRange, name: &str) -> Diag {
 
 /// An operator names shared memory.
 pub(crate) fn memory_in_operator(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSignature, at, "an operator cannot name shared memory: the checks of its callers do not see it")
-        .help("make it a device function, which is called by its name")
+    Diag::new(
+        Rule::UnsupportedSignature,
+        at,
+        "an operator cannot name shared memory: the checks of its callers do not see it",
+    )
+    .help("make it a device function, which is called by its name")
 }
 
 /// An operator takes a reference, or something else than a value.
 pub(crate) fn operator_of_reference(at: SpanRange, name: &str) -> Diag {
-    let receiver = if name.ends_with("Assign") { "`&mut self` and a value" } else { "values" };
-    Diag::new(Rule::UnsupportedSignature, at, format!("in kernels, `{name}` takes {receiver}"))
-        .help("implement it for the type itself; in a kernel, `a + b` of references reads what they refer to")
+    Diag::new(
+        Rule::UnsupportedSignature,
+        at,
+        format!("the operands of `{name}` are values in kernels, but for the `&mut self` of one that assigns"),
+    )
+    .help("implement it for the type itself; in a kernel, `a + b` of references reads what they refer to")
 }
 
 /// A kernel has the name of one of Rust's own types.

@@ -4,10 +4,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, ExprReturn, ExprWhile, Pat, RangeLimits};
 
-use super::operand_types::TypeHint;
 use super::expr::is_literal;
 use super::iter_sources::is_range;
 use super::iter_steps::numbered_first;
+use super::operand_types::TypeHint;
 use super::signature::shape_kind;
 use super::syntax::strip;
 use super::{Binding, JumpTarget, Parser};

@@ -119,8 +119,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 let attrs = std::mem::replace(&mut function.attrs, quote!(#[doc(hidden)]));
                 // A trait of the standard library has no other members than Rust's.
                 let of_trait = item.trait_.is_some() && parsed.operator.is_none();
-                let method =
-                    Method { function, name: method.clone(), vis, attrs, own, has_receiver, of_trait };
+                let method = Method { function, name: method.clone(), vis, attrs, own, has_receiver, of_trait };
                 if let Some(operator) = &parsed.operator {
                     operator_traits::check_operator(&method, operator, diags);
                 }

@@ -8,9 +8,9 @@ use syn::parse::Parser as _;
 use syn::{ExprForLoop, Pat};
 
 use super::Parser;
-use super::operand_types::TypeHint;
 use super::expr::dereferenced;
 use super::local_parts::Elements;
+use super::operand_types::TypeHint;
 use super::referenced_fields::{elements_of, fields_of};
 use super::syntax::strip;
 use crate::messages;

@@ -50,8 +50,9 @@ impl Parser<'_> {
         let pair = (self.operand(left), self.operand(right));
         match pair {
             (Operand::User, _) | (_, Operand::User) => true,
-            (Operand::Unknown, Operand::Unknown | Operand::Number)
-            | (Operand::Number, Operand::Unknown) => !self.diags.session().numbers,
+            (Operand::Unknown, Operand::Unknown | Operand::Number) | (Operand::Number, Operand::Unknown) => {
+                !self.diags.session().numbers
+            }
             // What is counted with integers is one, as nearly always.
             (Operand::Unknown, Operand::Integer) | (Operand::Integer, Operand::Unknown) => false,
             (Operand::Integer | Operand::Number, Operand::Integer | Operand::Number) => false,
@@ -118,7 +119,9 @@ impl Parser<'_> {
             ExprKind::Int { .. } | ExprKind::Axis(..) => TypeHint::Integer,
             ExprKind::Float { .. } | ExprKind::Bool(_) | ExprKind::Intrinsic { .. } => TypeHint::Number,
             ExprKind::Local(local) => self.hint_of_local(*local),
-            ExprKind::Constant(value) => self.hint_of_constant(&self.function.values[usize::from(value.0)].tokens.to_string()),
+            ExprKind::Constant(value) => {
+                self.hint_of_constant(&self.function.values[usize::from(value.0)].tokens.to_string())
+            }
             ExprKind::Unary(_, inner)
             | ExprKind::Typed(inner, _)
             | ExprKind::Deref(inner)
@@ -143,7 +146,9 @@ impl Parser<'_> {
             ExprKind::Vector { is_matrix: false, .. } => TypeHint::Array(Box::new(TypeHint::Number)),
             ExprKind::Struct { path, .. } => last_name(&path.to_string()).map_or(TypeHint::Unknown, TypeHint::Named),
             ExprKind::Tuple { elements, .. } => TypeHint::Tuple(elements.iter().map(|part| self.hint(part)).collect()),
-            ExprKind::Op { op, operands, types, .. } => self.hint_of_result(*op, operands, types.as_ref().map(|(of, _)| &of.shape)),
+            ExprKind::Op { op, operands, types, .. } => {
+                self.hint_of_result(*op, operands, types.as_ref().map(|(of, _)| &of.shape))
+            }
             ExprKind::Method { operands, .. } => match operands.first().map(|first| self.hint(first)) {
                 Some(TypeHint::Integer) => TypeHint::Integer,
                 _ => TypeHint::Number,
@@ -183,7 +188,9 @@ impl Parser<'_> {
         if let Some(shown) = self.hints.get(&local) {
             return shown.clone();
         }
-        let Some(param) = self.function.params.iter().find(|param| param.local == local) else { return TypeHint::Unknown };
+        let Some(param) = self.function.params.iter().find(|param| param.local == local) else {
+            return TypeHint::Unknown;
+        };
         match &param.ty {
             ParamType::Value(ty) | ParamType::Reference { target: ty, .. } => self.hint_of_shape(&ty.shape),
             ParamType::Slice { element, .. } | ParamType::Memory { element, .. } => {
@@ -204,7 +211,9 @@ impl Parser<'_> {
             TypeHint::Array(element) => *element,
             // A vector of the language.
             TypeHint::Named(name) if name == "Vector" || is_vector(&name) => TypeHint::Number,
-            TypeHint::Integer | TypeHint::Number | TypeHint::Named(_) | TypeHint::Tuple(_) | TypeHint::Unknown => TypeHint::Unknown,
+            TypeHint::Integer | TypeHint::Number | TypeHint::Named(_) | TypeHint::Tuple(_) | TypeHint::Unknown => {
+                TypeHint::Unknown
+            }
         }
     }
 
@@ -214,10 +223,9 @@ impl Parser<'_> {
             TypeShape::Array(element, _) => TypeHint::Array(Box::new(self.hint_of_shape(element))),
             TypeShape::Named(id) => self.hint_of_name(&self.function.types[usize::from(id.0)].to_string()),
             TypeShape::Tuple(parts) => TypeHint::Tuple(parts.iter().map(|part| self.hint_of_shape(part)).collect()),
-            TypeShape::Token(_)
-            | TypeShape::OptionalToken(_)
-            | TypeShape::BarrierToken(_)
-            | TypeShape::Option(_) => TypeHint::Unknown,
+            TypeShape::Token(_) | TypeShape::OptionalToken(_) | TypeShape::BarrierToken(_) | TypeShape::Option(_) => {
+                TypeHint::Unknown
+            }
         }
     }
 
@@ -330,7 +338,9 @@ impl Parser<'_> {
             Op::Length | Op::Query(..) | Op::QuerySharedRank => TypeHint::Integer,
             Op::LoadUnchecked => operands.first().map_or(TypeHint::Unknown, |base| self.hint_of_element(base)),
             Op::LoadVec(_) => TypeHint::Array(Box::new(TypeHint::Number)),
-            Op::MapSharedRank(_) | Op::Part { .. } | Op::SplitAt { .. } => memory.map_or(TypeHint::Unknown, |memory| self.hint(memory)),
+            Op::MapSharedRank(_) | Op::Part { .. } | Op::SplitAt { .. } => {
+                memory.map_or(TypeHint::Unknown, |memory| self.hint(memory))
+            }
             Op::Atomic(_) => memory.map_or(TypeHint::Number, |memory| self.hint_of_element(memory)),
             Op::LoadMatrix { .. } | Op::MmaAsync { .. } | Op::MmaWait { .. } | Op::MmaWaitExceptLast { .. } => {
                 TypeHint::Array(Box::new(TypeHint::Number))

@@ -20,11 +20,7 @@ const OPERATORS: [&str; 12] =
 
 /// Returns the operator that an `impl` is of: by the name of the trait, which the items of the `impl` have rustc confirm.
 /// `None` if it is of another trait.
-pub(super) fn operator_impl(
-    item: &ItemImpl,
-    name: &str,
-    diags: &mut Diags,
-) -> Result<Option<OperatorImpl>, Reported> {
+pub(super) fn operator_impl(item: &ItemImpl, name: &str, diags: &mut Diags) -> Result<Option<OperatorImpl>, Reported> {
     let Some(last) = item.trait_.as_ref().and_then(|(path, _)| path.segments.last()) else { return Ok(None) };
     let base = name.strip_suffix("Assign").unwrap_or(name);
     let is_unary = matches!(base, "Neg" | "Not");
@@ -61,7 +57,8 @@ pub(super) fn operator_impl(
 pub(super) fn check_operator(method: &Method, of: &OperatorImpl, diags: &mut Diags) {
     walk_block(&method.function.body, &mut |expr| {
         if let ExprKind::Op {
-            op: Op::SharedArray(_) | Op::SharedBarrier(..) | Op::DynamicShared | Op::DynamicSharedSlice, ..
+            op: Op::SharedArray(_) | Op::SharedBarrier(..) | Op::DynamicShared | Op::DynamicSharedSlice,
+            ..
         } = expr.kind
         {
             diags.push(messages::memory_in_operator(expr.span));
@@ -102,16 +99,16 @@ pub(super) fn replace_output(stream: TokenStream, output: &TokenStream) -> Token
     let mut at = 0;
     while let Some(tree) = trees.get(at) {
         match (tree, &trees[at + 1..]) {
-            (TokenTree::Ident(own), [TokenTree::Punct(first), TokenTree::Punct(second), TokenTree::Ident(name), ..])
-                if own == "Self" && first.as_char() == ':' && second.as_char() == ':' && name == "Output" =>
-            {
+            (
+                TokenTree::Ident(own),
+                [TokenTree::Punct(first), TokenTree::Punct(second), TokenTree::Ident(name), ..],
+            ) if own == "Self" && first.as_char() == ':' && second.as_char() == ':' && name == "Output" => {
                 replaced.extend(output.clone());
                 at += 4;
                 continue;
             }
             (TokenTree::Group(group), _) => {
-                let mut inner =
-                    proc_macro2::Group::new(group.delimiter(), replace_output(group.stream(), output));
+                let mut inner = proc_macro2::Group::new(group.delimiter(), replace_output(group.stream(), output));
                 inner.set_span(group.span());
                 replaced.extend([TokenTree::Group(inner)]);
             }

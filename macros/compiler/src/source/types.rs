@@ -60,7 +60,13 @@ pub(crate) fn field_of(text: &str, name: &str, field: &str) -> Option<syn::Type>
     };
     let mut depth = 0_u32;
     let end = rest.char_indices().find(|(_, of)| {
-        depth = if *of == open { depth + 1 } else if *of == close { depth - 1 } else { depth };
+        depth = if *of == open {
+            depth + 1
+        } else if *of == close {
+            depth - 1
+        } else {
+            depth
+        };
         depth == 0
     })?;
     let definition = format!("struct {name} {}", rest.get(..=end.0)?);

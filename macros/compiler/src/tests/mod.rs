@@ -37,6 +37,7 @@ mod no_panic;
 mod numbers;
 mod offsets;
 mod ordinary_rust;
+mod overloads;
 mod pairs_of_blocks;
 mod phases;
 mod previous;

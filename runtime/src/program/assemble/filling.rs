@@ -25,7 +25,9 @@ impl Filling<'_> {
     pub(super) fn slot(&self, slot: u16) -> &TypeInfo {
         match &self.function.definition.slots[usize::from(slot)] {
             Slot::Type(info) => info,
-            Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_) => unreachable!("the macro numbered slot {slot} for a type"),
+            Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_) => {
+                unreachable!("the macro numbered slot {slot} for a type")
+            }
         }
     }
 

@@ -52,7 +52,13 @@ impl<'f> Builder<'f> {
     }
 
     /// Builds the call of an operator that assigns, whose operands are values.
-    pub(super) fn call_of_values(&mut self, callee: &'f Callee, slot: SlotId, operands: Vec<NodeId>, at: SpanRange) -> NodeId {
+    pub(super) fn call_of_values(
+        &mut self,
+        callee: &'f Callee,
+        slot: SlotId,
+        operands: Vec<NodeId>,
+        at: SpanRange,
+    ) -> NodeId {
         let count = operands.len();
         let node = self.node(Source::Call { slot, callee }, operands, at);
         self.calls.push(Call {

@@ -6,8 +6,8 @@ use quote::{quote, quote_spanned};
 
 use super::place::{MemoryPlace, host_member};
 use super::{Host, body_label, braces, internal, private};
-use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::SlotId;
+use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::kind::Kind;
 use crate::model::method::ScalarFunction;
 use crate::span::SpanRange;

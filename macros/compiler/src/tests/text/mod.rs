@@ -131,7 +131,9 @@ fn show(fragment: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Optio
                     [TokenTree::Punct(_), TokenTree::Group(operand)] => Some(operand.stream()),
                     _ => None,
                 })
-                .map(|operand| split(&operand.into_iter().collect::<Vec<_>>()).iter().filter_map(|part| show(part, mark)).collect())
+                .map(|operand| {
+                    split(&operand.into_iter().collect::<Vec<_>>()).iter().filter_map(|part| show(part, mark)).collect()
+                })
                 .collect();
             let text = inside.stream().to_string();
             let symbol = text.split('"').nth(1)?;

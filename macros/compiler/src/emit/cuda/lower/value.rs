@@ -365,17 +365,15 @@ impl Lower<'_> {
         place: &Expr,
         value: &Expr,
     ) {
-        self.store_by(place, value, |place, value| {
-            CuExpr::Operation { callee, symbol, operands: vec![*place, *value], site }
+        self.store_by(place, value, |place, value| CuExpr::Operation {
+            callee,
+            symbol,
+            operands: vec![*place, *value],
+            site,
         });
     }
 
-    fn store_by(
-        &mut self,
-        place: &Expr,
-        value: &Expr,
-        store: impl FnOnce(Box<CuExpr>, Box<CuExpr>) -> CuExpr,
-    ) {
+    fn store_by(&mut self, place: &Expr, value: &Expr, store: impl FnOnce(Box<CuExpr>, Box<CuExpr>) -> CuExpr) {
         let mut value = self.value(value);
         let guard = self.store_guard.clone().filter(|_| place.memory().is_some());
         if guard.is_some() || effect(self.function, place) == Effect::Changes {
