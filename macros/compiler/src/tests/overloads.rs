@@ -38,7 +38,7 @@ fn results_of_operators() {
         rules(&format!(
             "#[cluster_kernel(block = 64)] fn k(given: V, out: &mut [f32]) {{
                 let block = this_thread_block(); let t = block.thread_rank();
-                let mine = own(t); let mut v = given;
+                let mine = V {{ x: t as f32 }}; let mut v = given;
                 {body}
                 if v.x > 2.0 {{ block.sync(); }}
             }}"
