@@ -258,6 +258,7 @@ pub mod __private {
     pub use crate::kernel::memory::*;
     pub use crate::kernel::methods_of_rust::{DefaultValue, unnamed};
     pub use crate::kernel::numeric::*;
+    pub use crate::kernel::operators::*;
     pub use crate::kernel::pipeline::OtherPipeline;
     pub use crate::kernel::spelling::*;
     pub use crate::kernel::tensor::tensor_tile;

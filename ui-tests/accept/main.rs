@@ -51,6 +51,7 @@ mod memory_of_functions;
 mod mma_in_flight;
 mod multicast_unarmed;
 mod numbered_iterations;
+mod operators;
 mod ordinary_rust;
 mod overwrite_while_read;
 mod parts_by_rank;
@@ -149,6 +150,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         multicast_unarmed::KERNELS,
         memory_of_functions::KERNELS,
         numbered_iterations::KERNELS,
+        operators::KERNELS,
         ordinary_rust::KERNELS,
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,

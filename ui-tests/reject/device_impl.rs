@@ -47,18 +47,17 @@ fn helper(block: &ThreadBlock) {
 }
 
 #[device]
-impl std::ops::Add for Pair<u32> {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Pair(self.0 + other.0)
+impl std::ops::Index<usize> for Pair<u32> {
+    type Output = u32;
+    fn index(&self, _: usize) -> &u32 {
+        &self.0
     }
 }
 
 #[device]
-impl Mul<f32> for Pair<u32> {
-    type Output = Self;
-    fn mul(self, by: f32) -> Self {
-        self
+impl Default for Pair<u32> {
+    fn default() -> Self {
+        Pair(0)
     }
 }
 

@@ -160,6 +160,10 @@ impl Diags {
         Diags { session, list: Vec::new() }
     }
 
+    pub(crate) fn session(&self) -> Session {
+        self.session
+    }
+
     /// Collects faults that may be dropped or appended here, in the same session.
     pub(crate) fn nested(&self) -> Self {
         Diags::new(self.session)

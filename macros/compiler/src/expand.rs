@@ -3,21 +3,19 @@
 
 use std::cell::OnceCell;
 
-use phalanx_contract::fence::{ChosenFence, MemoryEffects};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Item, ItemFn};
 
 use crate::check::rings::Rings;
-use crate::check::{self, Asks, Checked, Program};
-use crate::diag::{Diag, Diags, Fault, Reported};
+use crate::check::{self, Asks, Checked};
+use crate::diag::{Diag, Diags, Reported};
 use crate::emit;
 use crate::fragment;
 use crate::messages;
 use crate::model::options::Options;
 use crate::model::{Definitions, Function, Implementation, Method, Role};
 use crate::parse;
-use crate::parse::same_file::Attributed;
 use crate::rules::Rule;
 use crate::session::Session;
 use crate::source;
@@ -25,12 +23,14 @@ use crate::span::SpanRange;
 use crate::values::Conditional;
 use variants::{Valued, WithBodies, with_bodies, with_values};
 
+mod faults;
 mod instances;
 mod prepared;
 mod rings;
 mod traces;
 mod variants;
 
+pub(crate) use faults::{check_device, check_file, check_kernel, check_kernel_in, check_program, fences};
 pub(crate) use rings::rings;
 pub use rings::{RingCase, RingReport};
 
@@ -44,14 +44,36 @@ pub(crate) fn device(session: Session, options: TokenStream, item: TokenStream) 
     expand(session, Role::Device, options, item)
 }
 
+/// Expands an item. An operator of operands whose types the text does not show is a function, of which the checks know less than of one of
+/// numbers: what they refuse is read once more with numbers for such operands, as rustc then has to confirm.
 fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream) -> TokenStream {
+    let first = expand_once(session, role, options.clone(), item.clone());
+    match first.is_refused && first.has_open_operators {
+        true => {
+            let second = expand_once(Session { numbers: true, ..session }, role, options, item);
+            if second.is_refused { first.items } else { second.items }
+        }
+        false => first.items,
+    }
+}
+
+/// What an item expands to.
+struct Expanded {
+    items: TokenStream,
+    is_refused: bool,
+    has_open_operators: bool,
+}
+
+fn expand_once(session: Session, role: Role, options: TokenStream, item: TokenStream) -> Expanded {
+    let plain = |items| Expanded { items, is_refused: false, has_open_operators: false };
     let item = match prepared::prepared(role, &options, item, None) {
         Ok(item) => item,
-        Err(either) => return either,
+        Err(either) => return plain(either),
     };
     let mut diags = Diags::new(session);
     let mut parsed = parse_as(role, options.clone(), item.clone(), &mut diags);
     let Parsed::Function { function, conditions } = &mut parsed else { return generate(&parsed, diags) };
+    let has_open_operators = function.has_open_operators;
     let file = source::text(function.name.span());
     define(function, file.as_deref().map(source::definitions).unwrap_or_default());
     let (function, understood, known) = (&**function, diags.is_empty(), OnceCell::new());
@@ -66,6 +88,7 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
     let text = (function, &options, &item);
     let Judged { checked, conditional, selections } =
         instances::judge(judged, text, bodies.as_ref(), session, &mut diags);
+    let is_refused = checked.is_err();
     let items = match checked {
         Ok(checked) => {
             let (items, refused) = (emit::items(&checked), conditional.iter().map(Conditional::refuse));
@@ -76,7 +99,7 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
             quote!(#errors #stub)
         }
     };
-    under_conditions(conditions, items)
+    Expanded { items: under_conditions(conditions, items), is_refused, has_open_operators }
 }
 
 /// The verdict on a function.
@@ -229,126 +252,6 @@ fn rings_of_values(
     of_rings.into_iter().map(|fault| fault.and(&are_followed)).collect()
 }
 
-/// Returns the faults that `kernel` reports.
-pub(crate) fn check_kernel(session: Session, options: TokenStream, item: TokenStream) -> Vec<Fault> {
-    // Of two items, rustc keeps one, which is then checked.
-    let Ok(item) = prepared::prepared(Role::Kernel, &options, item, None) else { return Vec::new() };
-    let mut diags = Diags::new(session);
-    match parse_kernel(options.clone(), item.clone(), &mut diags) {
-        Parsed::Function { function, .. } => {
-            let judged = judge(&function, || None, &mut diags);
-            instances::judge(judged, (&function, &options, &item), None, session, &mut diags);
-            diags.into_faults()
-        }
-        parsed => faults(parsed, diags),
-    }
-}
-
-/// Returns the faults that `device` reports.
-pub(crate) fn check_device(session: Session, options: TokenStream, item: TokenStream) -> Vec<Fault> {
-    let Ok(item) = prepared::prepared(Role::Device, &options, item, None) else { return Vec::new() };
-    let mut diags = Diags::new(session);
-    let parsed = parse_device(options, item, &mut diags);
-    faults(parsed, diags)
-}
-
-/// Returns the faults of a kernel that stands in a file of this text, if its constants have the values that the text shows.
-pub(crate) fn check_kernel_in(session: Session, file: &str, options: TokenStream, item: TokenStream) -> Vec<Fault> {
-    let mut diags = Diags::new(session);
-    let mut parsed = parse_kernel(options.clone(), item.clone(), &mut diags);
-    let Parsed::Function { function, .. } = &mut parsed else { return faults(parsed, diags) };
-    define(function, source::definitions(file));
-    let known = diags.is_empty().then(|| with_values(function, &options, &item, session)).flatten();
-    let judged = judge(function, || known.as_ref(), &mut diags);
-    let Judged { conditional, .. } = instances::judge(judged, (function, &options, &item), None, session, &mut diags);
-    conditional.into_iter().filter(|fault| fault.if_right).for_each(|conditional| diags.push(conditional.fault));
-    diags.into_faults()
-}
-
-/// Returns the fences of a kernel's operations at the cluster's barrier, in the order of its text, if it has no fault. The device
-/// functions that it calls are taken to access nothing but what they are lent.
-pub(crate) fn fences(
-    session: Session,
-    options: TokenStream,
-    item: TokenStream,
-) -> Result<Vec<ChosenFence>, Vec<Fault>> {
-    let mut diags = Diags::new(session);
-    if let Parsed::Function { function, .. } = parse_kernel(options, item, &mut diags)
-        && let Ok(checked) = check::run(&function, &mut diags)
-    {
-        return Ok(checked.fences().chosen(MemoryEffects::empty()));
-    }
-    Err(diags.into_faults())
-}
-
-/// Returns the faults of device functions, each of which calls earlier ones, and of a kernel that calls them, with those that rustc
-/// reports when it joins the functions' protocols.
-pub(crate) fn check_program(
-    session: Session,
-    functions: Vec<TokenStream>,
-    (options, kernel): (TokenStream, TokenStream),
-) -> Vec<Fault> {
-    let mut program = Program::default();
-    let mut all = Vec::new();
-    let mut add = |parsed: Parsed, mut diags: Diags| {
-        if let Parsed::Function { function, .. } = &parsed
-            && let Ok(checked) = check::run(function, &mut diags)
-        {
-            all.extend(program.add(&checked).into_iter().filter(|fault| session.without != Some(fault.rule())));
-        }
-        all.extend(diags.into_faults());
-    };
-    for function in functions {
-        let mut diags = Diags::new(session);
-        add(parse_device(TokenStream::new(), function, &mut diags), diags);
-    }
-    let mut diags = Diags::new(session);
-    add(parse_kernel(options, kernel, &mut diags), diags);
-    all
-}
-
-/// Returns the faults of all functions and kernels of a file, with those that rustc reports when it joins the functions' protocols.
-pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
-    let Ok(items) = parse::same_file::attributed(file) else { return Vec::new() };
-    let (mut program, mut all) = (Program::default(), Vec::new());
-    for Attributed { is_kernel, options, item } in items {
-        let role = if is_kernel { Role::Kernel } else { Role::Device };
-        let Ok(item) = prepared::prepared(role, &options, item, Some(file)) else { continue };
-        let mut diags = Diags::new(session);
-        let mut parsed = parse_as(role, options.clone(), item.clone(), &mut diags);
-        let Parsed::Function { function, .. } = &mut parsed else {
-            all.extend(faults(parsed, diags));
-            continue;
-        };
-        define(function, source::definitions(file));
-        let understood = diags.is_empty();
-        let known = understood.then(|| with_values(function, &options, &item, session)).flatten();
-        let mut judged = judge(function, || known.as_ref(), &mut diags);
-        let bodies = if understood && judged.needs_bodies(file) {
-            with_bodies(function, file, &options, &item, session)
-        } else {
-            None
-        };
-        if let Some(bodies) = &bodies {
-            judged = judge_with_bodies(judged, bodies, &mut diags);
-        }
-        judged = instances::judge(judged, (function, &options, &item), bodies.as_ref(), session, &mut diags);
-        let held = judged.conditional.into_iter().filter(|fault| fault.if_right);
-        held.for_each(|conditional| diags.push(conditional.fault));
-        if let Ok(checked) = &judged.checked {
-            all.extend(checked.rings_if().into_iter().flat_map(|(rings, _)| rings.faults().map(Diag::to_fault)));
-            let known = |fault: &Fault| {
-                checked.is_answered_if(Asks::MEMORY).is_some() && Rule::OF_PAIRS.contains(&fault.rule())
-            };
-            all.extend(
-                program.add(checked).into_iter().filter(|fault| !known(fault) && session.without != Some(fault.rule())),
-            );
-        }
-        all.extend(diags.into_faults());
-    }
-    all
-}
-
 /// The parsed item under an attribute.
 enum Parsed {
     /// A function. A `#[cfg]` below the attribute applies to all items that replace it.
@@ -362,6 +265,16 @@ enum Parsed {
     /// An item that is not valid Rust. rustc has reported it before it called the macro, and must report nothing more
     /// about its callers.
     Unread { fault: Diag, signature: Option<Box<Function>>, item: TokenStream },
+}
+
+impl Parsed {
+    fn has_open_operators(&self) -> bool {
+        match self {
+            Parsed::Function { function, .. } => function.has_open_operators,
+            Parsed::Implementation(of) => of.methods.iter().any(|method| method.function.has_open_operators),
+            Parsed::Declaration(_) | Parsed::Refused(_) | Parsed::Unread { .. } => false,
+        }
+    }
 }
 
 fn parse_as(role: Role, options: TokenStream, item: TokenStream, diags: &mut Diags) -> Parsed {
@@ -442,22 +355,14 @@ fn check_methods<'i>(implementation: &'i Implementation, diags: &mut Diags) -> V
     checked.collect()
 }
 
-fn faults(parsed: Parsed, mut diags: Diags) -> Vec<Fault> {
-    match parsed {
-        Parsed::Function { function, .. } => drop(check::run(&function, &mut diags)),
-        Parsed::Implementation(implementation) => drop(check_methods(&implementation, &mut diags)),
-        Parsed::Declaration(_) | Parsed::Refused(_) => {}
-        Parsed::Unread { fault, .. } => diags.push(fault),
-    }
-    diags.into_faults()
-}
-
 /// Makes the items that replace an item that is no function; after an error, signatures without their bodies.
-fn generate(parsed: &Parsed, mut diags: Diags) -> TokenStream {
-    match parsed {
+fn generate(parsed: &Parsed, mut diags: Diags) -> Expanded {
+    let (mut is_refused, has_open_operators) = (false, parsed.has_open_operators());
+    let items = match parsed {
         Parsed::Function { .. } => TokenStream::new(),
         Parsed::Implementation(implementation) => {
             let checked = check_methods(implementation, &mut diags);
+            is_refused = !diags.is_empty();
             let items = match diags.gate() {
                 Ok(()) => emit::implementation(implementation, &checked),
                 // Only its span says in which method a parse error is.
@@ -482,7 +387,8 @@ fn generate(parsed: &Parsed, mut diags: Diags) -> TokenStream {
             let stub = signature.as_ref().map_or_else(|| item.clone(), |signature| emit::stub(signature));
             quote!(#errors #fault #stub)
         }
-    }
+    };
+    Expanded { items, is_refused, has_open_operators }
 }
 
 fn under_conditions(conditions: &[Attribute], items: TokenStream) -> TokenStream {

@@ -7,4 +7,6 @@ use crate::rules::Rule;
 pub struct Session {
     /// Faults of this rule are not reported: `cargo xtask mutate` asks which tests need it.
     pub without: Option<Rule>,
+    /// Operands of which the text shows no type are taken for numbers, and not for values whose operators may be functions.
+    pub numbers: bool,
 }

@@ -1,6 +1,10 @@
 //! The file that an item stands in, as text: which constants it defines, other names of array types, and how large its structures are. They are guesses of what the item names, since only rustc
 //! resolves names; what rests on one has to be confirmed by rustc. `parse/same_file` reads the functions.
 
+mod types;
+
+pub(crate) use types::{alias_of, constant_type, defines_type, field_of, result_of};
+
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 
 use crate::model::ty::{bytes_of, scalar};

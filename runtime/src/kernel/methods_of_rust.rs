@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use phalanx_macros::device;
 
 use super::numeric::{Integer, Number};
-use crate::program::types::{DeviceConstant, DeviceEq, DeviceType};
+use crate::program::types::{DeviceConstant, DeviceEq, DeviceOrd, DeviceType};
 
 /// The traits without their names, which a user's types may have.
 pub mod unnamed {
@@ -14,7 +14,8 @@ pub mod unnamed {
 
     pub use super::{
         Bytes as _, Compared as _, Contains as _, DefaultValue as _, Elements as _, IntoNumber as _, OptionOf as _,
-        OptionOfNumber as _, OptionOfOption as _, OptionWith as _, Ordered as _, OrderingMethods as _, TotalOrder as _,
+        OptionOfNumber as _, OptionOfOption as _, OptionWith as _, Ordered as _, OrderingMethods as _, Sorted as _,
+        TotalOrder as _,
     };
 }
 
@@ -132,6 +133,41 @@ impl<T: DeviceType + Copy, const N: usize> Elements<T> for [T; N] {
     fn fill(&mut self, value: T) {
         for i in 0..N {
             self[i] = value;
+        }
+    }
+}
+
+/// The sorts of arrays, whose elements stay in registers where the loops are unrolled.
+#[device]
+pub trait Sorted {
+    fn sort(&mut self);
+    fn sort_unstable(&mut self);
+}
+
+#[device]
+impl<T: DeviceOrd + Ord + Copy, const N: usize> Sorted for [T; N] {
+    fn sort(&mut self) {
+        for end in (1..N).rev() {
+            for i in 0..end {
+                let (first, second) = (self[i], self[i + 1]);
+                // Equal elements keep their order.
+                if second < first {
+                    self[i] = second;
+                    self[i + 1] = first;
+                }
+            }
+        }
+    }
+
+    fn sort_unstable(&mut self) {
+        for end in (1..N).rev() {
+            for i in 0..end {
+                let (first, second) = (self[i], self[i + 1]);
+                if second < first {
+                    self[i] = second;
+                    self[i + 1] = first;
+                }
+            }
         }
     }
 }

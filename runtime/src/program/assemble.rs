@@ -30,6 +30,7 @@ use filling::Filling;
 
 mod facts;
 mod filling;
+mod operation;
 
 /// The name of a kernel's last parameter, the block of its launch (launch.cuh).
 const LAUNCH_BLOCK: &str = "phalanx_launch";
@@ -253,7 +254,7 @@ impl Names {
         for definition in definitions() {
             let slots = definition.slots.iter().filter_map(|slot| match slot {
                 Slot::Type(info) => Some(info),
-                Slot::Callee(_) | Slot::Message(_) => None,
+                Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_) => None,
             });
             let values = definition.values.iter().map(|constant| &constant.ty);
             slots.chain(&definition.types).chain(values).for_each(|ty| types.collect(ty));
@@ -342,7 +343,7 @@ impl Text {
             Fragment::Struct { slot, fields, base } => self.structure(filling.slot(slot), fields, base, filling),
             Fragment::Shared { index, ty, name } => self.shared(index, ty, name, filling),
             Fragment::Alone { callees, text } => {
-                if !callees.iter().any(|slot| filling.callee(*slot).collective) {
+                if !filling.any_collective(callees) {
                     self.fragments(text, filling);
                 }
             }
@@ -360,8 +361,8 @@ impl Text {
                 }
             },
             Fragment::Then { callee, has_arguments, inside } => {
-                let takes = filling.callee(callee).definition.template.continued;
-                let joins = takes && !inside.iter().any(|slot| filling.callee(*slot).collective);
+                let takes = filling.called(callee).is_some_and(|callee| callee.definition.template.continued);
+                let joins = takes && !filling.any_collective(inside);
                 self.push(match (joins, has_arguments) {
                     (true, true) => ", ",
                     (true, false) => "",
@@ -379,6 +380,7 @@ impl Text {
                 }
             }
             Fragment::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),
+            Fragment::Operation { callee, symbol, operands } => self.operation(callee, symbol, operands, filling),
             Fragment::Site(index) => self.site(definition, index),
             Fragment::Fence(index) => {
                 let barrier = &filling.fences[usize::from(index)];
@@ -459,7 +461,9 @@ impl Text {
             SiteMessage::None | SiteMessage::Text(_) => None,
             SiteMessage::Slot(slot) => match definition.slots[usize::from(slot)] {
                 Slot::Message(format) => Some((definition.instance, format)),
-                Slot::Type(_) | Slot::Callee(_) => unreachable!("the macro numbered slot {slot} for a message"),
+                Slot::Type(_) | Slot::Callee(_) | Slot::BuiltIn => {
+                    unreachable!("the macro numbered slot {slot} for a message")
+                }
             },
         };
         let entry = SiteEntry { file: definition.template.file, site, message };

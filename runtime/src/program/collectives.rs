@@ -1,7 +1,7 @@
 //! What rustc evaluates of the collectives in functions that a body calls: each function here rejects a call at compile time.
 
 use phalanx_contract::Groups;
-use phalanx_contract::protocol::Behavior;
+use phalanx_contract::protocol::{Behavior, ProtocolSummary};
 use phalanx_contract::uniformity::{Need, Uniformity};
 
 use super::template::{Callee, Summary};
@@ -68,6 +68,26 @@ pub fn agreed_result<const HEIGHT: u8, F: Summary>(_slot: &Callee<F>) {
     const {
         if !F::UNIFORMITY.result.meets(Need::of(Uniformity::from_height(HEIGHT))) {
             panic!("{}", MESSAGE);
+        }
+    }
+}
+
+const MEMORY_IN_OPERATOR: &str = "this function names shared memory, and must not be called in an operator: the checks of \
+    the operator's callers do not see it [unsupported_signature]\nhelp: make the operator a device function";
+
+/// Rejects, at compile time, a call of a function that names shared memory in an operator.
+pub const fn no_memory_in_operator(protocol: &ProtocolSummary) {
+    if protocol.names_memory() {
+        panic!("{}", MEMORY_IN_OPERATOR);
+    }
+}
+
+/// Rejects, at compile time, a call of a method that names shared memory in an operator.
+#[inline(always)]
+pub fn no_memory_in_method<F: Summary>(_slot: &Callee<F>) {
+    const {
+        if F::NAMES_MEMORY {
+            panic!("{}", MEMORY_IN_OPERATOR);
         }
     }
 }

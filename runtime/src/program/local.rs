@@ -19,7 +19,7 @@ impl LocalMemory {
         functions.fold(LocalMemory::default(), |LocalMemory { largest, total }, function| {
             let slot = |slot: &u16| match function.slots.get(usize::from(*slot)) {
                 Some(Slot::Type(info)) => info.size,
-                Some(Slot::Callee(_) | Slot::Message(_)) | None => 0,
+                Some(Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_)) | None => 0,
             };
             // A type that only the signature names may be that of a buffer's elements.
             let created = function.template.body.iter().filter_map(|fragment| match fragment {
@@ -28,7 +28,7 @@ impl LocalMemory {
             });
             let named = function.slots.iter().filter_map(|slot| match slot {
                 Slot::Type(info) => Some(info),
-                Slot::Callee(_) | Slot::Message(_) => None,
+                Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_) => None,
             });
             let sizes = named.chain(&function.types).map(|info: &TypeInfo| info.size);
             LocalMemory { largest: created.fold(largest, usize::max), total: sizes.fold(total, usize::saturating_add) }

@@ -160,6 +160,15 @@ pub enum Fragment {
     },
     /// The name under which a slot's device function was printed.
     Callee(u16),
+    /// An operator, of one or two operands: of numbers one of C++, and of other values a call of the slot's device function.
+    Operation {
+        /// The slot.
+        callee: u16,
+        /// The operator in C++, and its site.
+        symbol: (&'static str, Option<u16>),
+        /// The operands.
+        operands: &'static [&'static [Fragment]],
+    },
     /// Prints nothing: marks that the next character of text is the site of this entry of [`Template::sites`]. The
     /// prelude's operators learn this position from `__builtin_LINE` and `__builtin_COLUMN`.
     Site(u16),
@@ -232,7 +241,7 @@ impl Definition {
         let of = |fragment: &Fragment| match *fragment {
             Fragment::Type(slot) => match self.slots.get(usize::from(slot))? {
                 Slot::Type(info) => Some(info),
-                Slot::Callee(_) | Slot::Message(_) => None,
+                Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_) => None,
             },
             Fragment::Named(index) => self.types.get(usize::from(index)),
             _ => None,
@@ -273,12 +282,16 @@ pub enum Slot {
     Type(TypeInfo),
     /// A device function; called to get its definition.
     Callee(fn() -> Definition),
+    /// An operator of C++ in the place of a function.
+    BuiltIn,
     /// A message; called to format its values.
     Message(Format),
 }
 
 /// A kernel or device function, identified by its marker type.
 pub trait Function {
+    /// Whether it is an operator of C++.
+    const BUILT_IN: bool = false;
     /// Returns the text with the contents of its holes, for this instance.
     fn definition() -> Definition;
 }
@@ -293,6 +306,8 @@ pub trait Summary {
     const CALLEES: &'static [ProtocolSummary] = &[];
     /// The summary of its accesses to distributed shared memory.
     const PROTOCOL: ProtocolSummary = ProtocolSummary::UNKNOWN;
+    /// Whether a method names shared memory.
+    const NAMES_MEMORY: bool = false;
     /// The identity of its text and its module; zero for what has none.
     const TEXT: u64 = 0;
 }
@@ -422,7 +437,6 @@ pub fn unused(_slot: &Tag<Unused>) {}
 /// The type of a value that is not used.
 #[derive(Debug)]
 pub enum Unused {}
-
 impl DeviceType for Unused {
     fn info() -> TypeInfo {
         TypeInfo::prelude::<()>("void")
@@ -481,6 +495,6 @@ impl<T: DeviceType> Filled for Tag<T> {
 
 impl<F: Function> Filled for Callee<F> {
     fn describe() -> Slot {
-        Slot::Callee(F::definition)
+        if F::BUILT_IN { Slot::BuiltIn } else { Slot::Callee(F::definition) }
     }
 }

@@ -22,7 +22,7 @@ use proc_macro2::{TokenStream, TokenTree};
 /// Returns the session that `cargo xtask mutate` sets: without the rule that `PHALANX_WITHOUT_RULE` names.
 fn session() -> Session {
     let without = std::env::var("PHALANX_WITHOUT_RULE").ok();
-    Session { without: without.map(|rule| rule.parse().expect("PHALANX_WITHOUT_RULE is a rule")) }
+    Session { without: without.map(|rule| rule.parse().expect("PHALANX_WITHOUT_RULE is a rule")), ..Session::default() }
 }
 
 /// Whether a fault is one that the traces of threads show: the judges of other rules do not look at it, and `agreement` holds it against

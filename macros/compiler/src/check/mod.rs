@@ -310,9 +310,7 @@ fn hidden_calls(function: &Function) -> BTreeSet<SlotId> {
     let mut calls = BTreeSet::new();
     let mut within = |block| {
         walk_block(block, &mut |expr: &Expr| {
-            if let ExprKind::Call { slot, .. } = expr.kind {
-                calls.insert(slot);
-            }
+            calls.extend(expr.called());
         });
     };
     if function.role == Role::Method {

@@ -11,7 +11,7 @@ use super::uniform::summary::Summary;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Function;
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::Expr;
 use crate::model::walk::walk_block;
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -85,9 +85,7 @@ pub(super) fn apply(
 fn places_of_calls(function: &Function) -> BTreeMap<u16, SpanRange> {
     let mut places = BTreeMap::new();
     walk_block(&function.body, &mut |expr: &Expr| {
-        if let ExprKind::Call { slot, .. } = expr.kind {
-            places.insert(slot.0, expr.span);
-        }
+        places.extend(expr.called().map(|slot| (slot.0, expr.span)));
     });
     places
 }

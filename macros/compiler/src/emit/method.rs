@@ -19,22 +19,8 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
     let Function { name: marker, .. } = function;
     let Declared { used, .. } = declared(&function.generics);
     let marker = quote!(#marker::<#used>);
-    let (plain, entry) = (plain(method, vis), entry(method, &quote!(#marker)));
-    let value = |arguments: Vec<TokenStream>| match real {
-        true => quote!({ #marker::__phalanx_body(::phalanx::__private::Call::new((#(#arguments,)*))) }),
-        false => quote!({ loop {} }),
-    };
-    let plain_body = value(function.params.iter().map(|param| argument(method, param, false)).collect());
-    let entry_body = value(function.params.iter().map(|param| argument(method, param, true)).collect());
-    let lints = quote!(#[allow(dead_code, unused_variables, reason = "kernels may be its only callers")]);
-    let plain = plain.map(|signature| match &function.constant {
-        // rustc evaluates in a constant what the user wrote.
-        Some(written) => {
-            let attrs = &method.attrs;
-            quote!(#attrs #lints #vis #written)
-        }
-        None => quote!(#lints #signature #plain_body),
-    });
+    let (plain, entry) = (plain_member(method, real), entry(method, &quote!(#marker)));
+    let entry_body = value(method, real, true);
     let associated = method.of_trait.then(|| {
         let name = format_ident!("{}__marker", method.name);
         quote!(#[doc(hidden)] type #name = #marker;)
@@ -50,6 +36,30 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
         #[inline(always)]
         #[track_caller]
         #vis #entry #entry_body
+    }
+}
+
+/// Makes the user's own method with its body, if host code can call it.
+pub(super) fn plain_member(method: &Method, real: bool) -> TokenStream {
+    let Method { function, vis, attrs, .. } = method;
+    let body = value(method, real, false);
+    let lints = quote!(#[allow(dead_code, unused_variables, reason = "kernels may be its only callers")]);
+    let plain = plain(method, vis).map(|signature| match &function.constant {
+        // rustc evaluates in a constant what the user wrote.
+        Some(written) => quote!(#attrs #lints #vis #written),
+        None => quote!(#lints #signature #body),
+    });
+    quote!(#plain)
+}
+
+/// Makes the body of a member, which calls the function.
+fn value(method: &Method, real: bool, entry: bool) -> TokenStream {
+    let function = &method.function;
+    let (marker, Declared { used, .. }) = (&function.name, declared(&function.generics));
+    let arguments = function.params.iter().map(|param| argument(method, param, entry));
+    match real {
+        true => quote!({ #marker::<#used>::__phalanx_body(::phalanx::__private::Call::new((#(#arguments,)*))) }),
+        false => quote!({ loop {} }),
     }
 }
 

@@ -12,6 +12,7 @@ mod instances;
 mod item;
 mod launcher;
 mod method;
+mod operator;
 mod protocol;
 mod rings;
 mod template;
@@ -43,7 +44,8 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     let checks = uniformity::checks(checked);
     let (protocol, rings) = (protocol::checks(checked), rings::checks(checked));
     let instances = instances::checks(checked);
-    let start = quote!(#(#broken)* #bindings #checks #protocol #rings #instances);
+    let memory = operator::memory_checks(function);
+    let start = quote!(#(#broken)* #bindings #checks #protocol #rings #instances #memory);
     let body = item::body(function, host::body(checked, &start));
     let options = template::options(function);
     let definition = template::definition(function, &cuda::text(checked), checked);
@@ -77,14 +79,20 @@ pub(crate) fn implementation(
         Some(checked) => text(checked),
         None => text_stub(&method.function),
     });
-    let members = methods.iter().map(|(method, checked)| method::members(method, checked.is_some()));
-    let Implementation { head, others, .. } = implementation;
-    quote!(#(#texts)* #head { #(#others)* #(#members)* })
+    let Implementation { head, others, operator, .. } = implementation;
+    let members = methods.iter().map(|(method, checked)| match operator {
+        Some(_) => method::plain_member(method, checked.is_some()),
+        None => method::members(method, checked.is_some()),
+    });
+    let operators = operator
+        .iter()
+        .flat_map(|of| methods.iter().map(|(method, checked)| operator::implementation(of, method, checked.is_some())));
+    quote!(#(#texts)* #head { #(#others)* #(#members)* } #(#operators)*)
 }
 
 /// Makes the items of `#[device] trait`.
 pub(crate) fn declaration(declaration: &Implementation) -> TokenStream {
-    let Implementation { head, others, methods } = declaration;
+    let Implementation { head, others, methods, .. } = declaration;
     let methods = methods.iter().map(method::declaration);
     quote!(#head { #(#others)* #(#methods)* })
 }

@@ -61,7 +61,8 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
             };
         }
     });
-    quote!(#callees #own)
+    let names = (function.role == Role::Method).then(|| super::operator::names_memory(function)).flatten();
+    quote!(#callees #own #names)
 }
 
 /// Makes the checks of what the body requires of its callees, at the spans where it requires it.

@@ -266,6 +266,21 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
             let slot = slot.0;
             quote!(Callee(#slot))
         }
+        Fragment::Operation { callee, symbol, operands, site } => {
+            let operands = operands.iter().map(|operand| {
+                let operand = self::fragments(operand);
+                quote!(&[#(#operand),*])
+            });
+            let site = match site {
+                Some(site) => {
+                    let site = site.0;
+                    quote!(::core::option::Option::Some(#site))
+                }
+                None => quote!(::core::option::Option::None),
+            };
+            let callee = callee.0;
+            quote!(Operation { callee: #callee, symbol: (#symbol, #site), operands: &[#(#operands),*] })
+        }
         Fragment::Alone { callees, text } => {
             let callees = callees.iter().map(|slot| slot.0);
             let text = self::fragments(text);

@@ -151,7 +151,27 @@ pub(crate) fn shared_bytes(at: SpanRange, bytes: u64) -> Diag {
 
 pub(crate) fn standard_trait(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedSignature, at, format!("`{name}` is a trait of the standard library, whose methods cannot be device functions"))
-        .help("write methods in `#[device] impl Type { .. }`, or a `#[device] trait` of your own; only numbers have operators")
+        .help("write methods in `#[device] impl Type { .. }`, or a `#[device] trait` of your own; of the standard library's, the operators `+ - * / % & | ^ << >> !` and those that assign can be implemented")
+}
+
+/// An operator names shared memory.
+pub(crate) fn memory_in_operator(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::UnsupportedSignature,
+        at,
+        "an operator cannot name shared memory: the checks of its callers do not see it",
+    )
+    .help("make it a device function, which is called by its name")
+}
+
+/// An operator takes a reference, or something else than a value.
+pub(crate) fn operator_of_reference(at: SpanRange, name: &str) -> Diag {
+    Diag::new(
+        Rule::UnsupportedSignature,
+        at,
+        format!("the operands of `{name}` are values in kernels, but for the `&mut self` of one that assigns"),
+    )
+    .help("implement it for the type itself; in a kernel, `a + b` of references reads what they refer to")
 }
 
 /// A kernel has the name of one of Rust's own types.

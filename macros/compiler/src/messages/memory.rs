@@ -135,6 +135,15 @@ pub(crate) fn assignment_target(at: SpanRange) -> Diag {
         .help("assign to a local variable, to `memory[i]`, to a field of these, or through a `&mut` parameter")
 }
 
+pub(crate) fn place_of_operator(at: SpanRange, op: &str) -> Diag {
+    Diag::new(
+        Rule::UnsupportedSyntax,
+        at,
+        format!("a right side of `{op}` that changes what selects the element on the left is not part of the kernel language"),
+    )
+    .help("bind the right side to a name first: `let change = ...;`")
+}
+
 /// The name is a constant, or is not defined at all.
 pub(crate) fn not_a_variable(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::AssignmentTarget, at, format!("`{name}` is not a variable in scope here"))

@@ -64,7 +64,7 @@ static OF_LIBRARY: &[&str] = names![
     is_gt is_ge reverse swap fill then contains to_le_bytes to_be_bytes from_le_bytes from_be_bytes total_cmp
     into is_ascii is_ascii_uppercase is_ascii_lowercase is_ascii_alphabetic is_ascii_digit is_ascii_hexdigit
     is_ascii_alphanumeric is_ascii_graphic is_ascii_punctuation is_ascii_whitespace is_ascii_control
-    to_ascii_uppercase to_ascii_lowercase eq_ignore_ascii_case default
+    to_ascii_uppercase to_ascii_lowercase eq_ignore_ascii_case default sort sort_unstable
 ];
 
 /// The stable methods of Rust's numbers, `bool`, `Option`, `Result`, `Ordering`, arrays and tuples that are no operations, after what to
@@ -152,8 +152,8 @@ static METHODS_OF_RUST: &[(&str, &[&str])] = methods! {
         rotate_left rotate_right fill_with clone_from_slice copy_from_slice copy_within swap_with_slice
         split_off split_off_mut as_flattened as_flattened_mut concat join repeat to_vec into_vec trim_ascii
         trim_ascii_start trim_ascii_end utf8_chunks element_offset contains;
-    "write the sort as loops with comparisons, `if a[i] > a[i + 1] { a.swap(i, i + 1); }`":
-        sort sort_by sort_by_key sort_by_cached_key sort_unstable sort_unstable_by sort_unstable_by_key
+    "local arrays of integers have `sort` and `sort_unstable`; otherwise write the sort as loops with comparisons, `if a[i] > a[i + 1] { a.swap(i, i + 1); }`":
+        sort_by sort_by_key sort_by_cached_key sort_unstable_by sort_unstable_by_key
         select_nth_unstable select_nth_unstable_by select_nth_unstable_by_key is_sorted is_sorted_by
         is_sorted_by_key binary_search binary_search_by binary_search_by_key partition_point;
     "write a loop over the array: `for x in &array`":

@@ -9,6 +9,7 @@ use super::kind::{Kind, Memory};
 use super::message::{Message, Test};
 use super::method::{Intrinsic, ScalarFunction, ValueMethod};
 use super::op::Op;
+pub(crate) use super::operator::{BinaryOp, Overload, UnaryOp};
 use super::pattern::Pattern;
 use super::range::Range;
 use super::ty::ValueType;
@@ -214,6 +215,8 @@ pub(crate) enum ExprKind {
         place: Box<Expr>,
         value: Box<Expr>,
         site: Option<SiteId>,
+        /// The function that does it, if the place may not be a number, and the slot of it.
+        function: Option<Box<(Callee, SlotId)>>,
     },
     Break {
         target: LoopId,
@@ -250,92 +253,6 @@ pub(crate) enum LiteralType {
     Slot(SlotId),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UnaryOp {
-    Not,
-    Neg,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum BinaryOp {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
-    BitAnd,
-    BitOr,
-    BitXor,
-    Shl,
-    Shr,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    And,
-    Or,
-}
-
-impl BinaryOp {
-    /// Returns the operator, which is the same in Rust and in C++.
-    pub(crate) fn symbol(self) -> &'static str {
-        match self {
-            BinaryOp::Add => "+",
-            BinaryOp::Sub => "-",
-            BinaryOp::Mul => "*",
-            BinaryOp::Div => "/",
-            BinaryOp::Rem => "%",
-            BinaryOp::BitAnd => "&",
-            BinaryOp::BitOr => "|",
-            BinaryOp::BitXor => "^",
-            BinaryOp::Shl => "<<",
-            BinaryOp::Shr => ">>",
-            BinaryOp::Eq => "==",
-            BinaryOp::Ne => "!=",
-            BinaryOp::Lt => "<",
-            BinaryOp::Le => "<=",
-            BinaryOp::Gt => ">",
-            BinaryOp::Ge => ">=",
-            BinaryOp::And => "&&",
-            BinaryOp::Or => "||",
-        }
-    }
-
-    pub(crate) fn divides(self) -> bool {
-        matches!(self, BinaryOp::Div | BinaryOp::Rem)
-    }
-
-    /// Whether the operator computes a number, or a truth value from the bits of two.
-    pub(crate) fn is_arithmetic(self) -> bool {
-        match self {
-            BinaryOp::Add
-            | BinaryOp::Sub
-            | BinaryOp::Mul
-            | BinaryOp::Div
-            | BinaryOp::Rem
-            | BinaryOp::BitAnd
-            | BinaryOp::BitOr
-            | BinaryOp::BitXor
-            | BinaryOp::Shl
-            | BinaryOp::Shr => true,
-            BinaryOp::Eq
-            | BinaryOp::Ne
-            | BinaryOp::Lt
-            | BinaryOp::Le
-            | BinaryOp::Gt
-            | BinaryOp::Ge
-            | BinaryOp::And
-            | BinaryOp::Or => false,
-        }
-    }
-
-    pub(crate) fn short_circuits(self) -> bool {
-        matches!(self, BinaryOp::And | BinaryOp::Or)
-    }
-}
-
 /// The condition of an `if` or a `while`.
 #[derive(Debug)]
 pub(crate) enum Condition {
@@ -367,6 +284,18 @@ pub(crate) enum Callee {
     Associated(TokenStream, Ident, TokenStream),
     /// `point.norm`, a method of the first argument, with its turbofish.
     Method(Ident, TokenStream),
+    /// An operator of values that may not be numbers, whose arguments are its operands.
+    Operator(Operator),
+}
+
+/// An operator that is the user's function, or the language's own, as only rustc knows.
+#[derive(Debug)]
+pub(crate) struct Operator {
+    pub(crate) op: Overload,
+    /// The name of the trait's method.
+    pub(crate) name: Ident,
+    /// The site of a division of numbers.
+    pub(crate) site: Option<SiteId>,
 }
 
 impl Callee {
@@ -376,6 +305,7 @@ impl Callee {
             Callee::Function(FunctionPath { name, .. }) | Callee::Associated(_, name, _) | Callee::Method(name, _) => {
                 name
             }
+            Callee::Operator(operator) => &operator.name,
         }
     }
 }
@@ -469,6 +399,15 @@ impl Expr {
         match &self.kind {
             ExprKind::Unary(UnaryOp::Neg, literal) => i64::try_from(literal.integer()?).ok()?.checked_neg(),
             _ => i64::try_from(self.integer()?).ok(),
+        }
+    }
+
+    /// Returns the slot of the function that the expression itself calls.
+    pub(crate) fn called(&self) -> Option<SlotId> {
+        match &self.kind {
+            ExprKind::Call { slot, .. } => Some(*slot),
+            ExprKind::AssignOp { function, .. } => function.as_ref().map(|function| function.1),
+            _ => None,
         }
     }
 

@@ -68,7 +68,7 @@ fn is_arithmetic(function: &Function, statement: &Stmt) -> bool {
         StmtKind::Item(_) => true,
         StmtKind::Split { .. } | StmtKind::LetPattern { .. } => false,
         StmtKind::Expr(expr) => match &expr.kind {
-            ExprKind::Assign(place, value) | ExprKind::AssignOp { place, value, .. } => {
+            ExprKind::Assign(place, value) | ExprKind::AssignOp { place, value, function: None, .. } => {
                 matches!(place.kind, ExprKind::Local(_)) && plain(value)
             }
             _ => false,

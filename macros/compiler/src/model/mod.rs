@@ -19,6 +19,7 @@ pub(crate) mod message;
 pub(crate) mod method;
 pub(crate) mod name;
 pub(crate) mod op;
+pub(crate) mod operator;
 pub(crate) mod options;
 pub(crate) mod pattern;
 pub(crate) mod place;
@@ -126,6 +127,10 @@ pub(crate) struct Function {
     pub(crate) calls_library: bool,
     /// The methods that values of Rust's own types do not have in a kernel, if they are called on such a value, by name.
     pub(crate) refused: BTreeMap<String, RefusedMethod>,
+    /// Whether an operator may be a function or one of numbers, of operands of which the text shows no type.
+    pub(crate) has_open_operators: bool,
+    /// Whether it is the function of an operator.
+    pub(crate) is_operator: bool,
     /// What the parser took the names for that it recognised.
     pub(crate) claims: Vec<name::Claim>,
     /// The number of elided brands of barriers and tokens in the signature, each a type parameter.
@@ -202,6 +207,13 @@ impl Generics {
 }
 
 impl Generics {
+    /// Whether a parameter has this name.
+    pub(crate) fn has_parameter(&self, name: &str) -> bool {
+        self.params.iter().any(|param| match param {
+            GenericParam::Type(ident) | GenericParam::Const(ident, _) => ident == name,
+        })
+    }
+
     /// Whether a bound of this name is written anywhere.
     pub(crate) fn has_bound(&self, name: &str) -> bool {
         fn within(tokens: TokenStream, name: &str) -> bool {
@@ -223,6 +235,23 @@ pub(crate) struct Implementation {
     /// Associated constants and types.
     pub(crate) others: Vec<TokenStream>,
     pub(crate) methods: Vec<Method>,
+    /// The operator that it is of.
+    pub(crate) operator: Option<OperatorImpl>,
+}
+
+/// An `impl` of an operator's trait.
+#[derive(Debug)]
+pub(crate) struct OperatorImpl {
+    pub(crate) generics: TokenStream,
+    pub(crate) own_type: TokenStream,
+    pub(crate) where_clause: TokenStream,
+    /// The trait of the standard library.
+    pub(crate) name: Ident,
+    /// The trait by which bodies find the function.
+    pub(crate) host_trait: Ident,
+    /// The type of the right operand.
+    pub(crate) right: Option<TokenStream>,
+    pub(crate) assigns: bool,
 }
 
 /// A method, as a function beside the `impl`, and what its declaration inside the `impl` needs.

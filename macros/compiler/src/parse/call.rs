@@ -5,6 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprCall, PathSegment};
 
 use super::Parser;
+use super::operand_types::{TypeHint, makes_array};
 use super::scalar_functions::is_number;
 use super::syntax::{Arguments, type_argument};
 use crate::messages;
@@ -331,8 +332,18 @@ impl Parser<'_> {
             return self.error(messages::recursion(span, &name));
         }
         let Some(callee) = callee(path, last) else { return self.error(messages::not_a_path(SpanRange::of(path))) };
-        let arguments = arguments.iter().map(|argument| self.argument(argument)).collect();
-        self.device_callee(callee, arguments, span)
+        let makes_array = makes_array(&callee);
+        let mut parsed: Vec<Expr> = Vec::new();
+        for argument in arguments {
+            if makes_array {
+                // What the closure is given: an element, or an index.
+                let hint = parsed.first().map_or(TypeHint::Integer, |array| self.hint_of_element(array));
+                self.closure_hint = Some(hint);
+            }
+            parsed.push(self.argument(argument));
+            self.closure_hint = None;
+        }
+        self.device_callee(callee, parsed, span)
     }
 
     /// Makes a call of a device function. Its result is a value, unless a type that is written where it is used says

@@ -76,9 +76,14 @@ impl Parser<'_> {
         }
         let around = self.function.locals.len();
         let closure = &parameters::of_closure(closure);
+        let hint = self.closure_hint.take();
         let (params, body) = self.in_closure(|parser| {
             let ((params, body), bound) = parser.scoped(|parser| {
                 let params: Vec<_> = closure.inputs.iter().map(|input| parser.closure_parameter(input)).collect();
+                for (local, ty) in params.iter().flatten() {
+                    let hint = hint.clone().filter(|_| ty.is_none());
+                    parser.hints.extend(hint.map(|hint| (*local, hint)));
+                }
                 (params, parser.closure_body(&closure.body))
             });
             (params, parser.arm_body(body, bound))
@@ -130,7 +135,10 @@ impl Parser<'_> {
         };
         match pat {
             syn::Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                Some((self.declare(&name.ident, name.mutability.map(|token| token.span), Kind::Value, None), ty))
+                let hint = ty.as_ref().map(|ty| self.hint_of_shape(&ty.shape));
+                let local = self.declare(&name.ident, name.mutability.map(|token| token.span), Kind::Value, None);
+                self.hints.extend(hint.map(|hint| (local, hint)));
+                Some((local, ty))
             }
             pat => {
                 self.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));

@@ -7,6 +7,7 @@ use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, Exp
 use super::expr::is_literal;
 use super::iter_sources::is_range;
 use super::iter_steps::numbered_first;
+use super::operand_types::TypeHint;
 use super::signature::shape_kind;
 use super::syntax::strip;
 use super::{Binding, JumpTarget, Parser};
@@ -161,7 +162,9 @@ impl Parser<'_> {
             let local = match &*repeat.pat {
                 Pat::Wild(_) => None,
                 Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                    Some(parser.declare(&name.ident, name.mutability.map(|token| token.span), Kind::Value, None))
+                    let local = parser.declare(&name.ident, name.mutability.map(|token| token.span), Kind::Value, None);
+                    parser.hints.insert(local, TypeHint::Integer);
+                    Some(local)
                 }
                 pat => {
                     parser.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));
@@ -186,6 +189,7 @@ impl Parser<'_> {
                     (false, true) => (self.expr(start), self.beside(end)),
                     _ => (self.expr(start), self.expr(end)),
                 };
+                let (start, end) = (self.as_number(start), self.as_number(end));
                 self.require_value(&start);
                 self.require_value(&end);
                 let inclusive = matches!(limits, RangeLimits::Closed(_));
@@ -200,6 +204,7 @@ impl Parser<'_> {
                     ("rev", None, _) if !reversed => Adaptor::Rev,
                     ("step_by", Some(step), 1) if !stepped => {
                         let step = self.beside(step);
+                        let step = self.as_number(step);
                         self.require_value(&step);
                         let site = self.site(step.span);
                         Adaptor::StepBy(step, site)

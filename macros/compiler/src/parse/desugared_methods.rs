@@ -8,10 +8,11 @@ use syn::{Block, ExprCall, ExprMethodCall, Pat, RangeLimits};
 
 use super::Parser;
 use super::operand_order::{OperandOrder, whole};
+use super::operand_types::TypeHint;
 use super::referenced_fields::{elements_of, fields_of};
 use super::syntax::{strip, untyped};
 use crate::messages;
-use crate::model::expr::{self, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::expr::{self, Callee, Expr, ExprKind, FunctionPath, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::name::Space;
 use crate::span::SpanRange;
@@ -100,7 +101,9 @@ impl Parser<'_> {
         let span = receiver.span;
         let ((statements, tail), declared) = self.scoped(|parser| {
             let name = Ident::new("receiver", fresh);
+            let hint = parser.hint(&receiver);
             let local = parser.declare(&name, None, receiver.result_kind, None);
+            parser.hints.insert(local, hint);
             let held = Expr { kind: ExprKind::Local(local), result_kind: receiver.result_kind, span };
             let mut statements = vec![Stmt { kind: StmtKind::Let { local, ty: None, init: Some(receiver) }, span }];
             let bindings = Block::parse_within.parse2(bindings).unwrap_or_default();
@@ -212,6 +215,19 @@ impl Parser<'_> {
             _ => return None,
         };
         Some(self.in_place(tokens, span))
+    }
+
+    /// Makes `array.map(f)` of a value that is an array.
+    pub(super) fn mapped(&mut self, array: Expr, element: TypeHint, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        let at = SpanRange::of(&call.method).lo;
+        let Some(function) = call.args.first() else { return Expr::error(span) };
+        let function = as_closure(function, &Ident::new("value", at.resolved_at(Span::mixed_site())));
+        self.closure_hint = Some(element);
+        let function = self.in_place(function, span);
+        self.closure_hint = None;
+        let path = quote_spanned!(at=> ::phalanx::__private::mapped);
+        let callee = FunctionPath { path, name: Ident::new("mapped", at), turbofish: TokenStream::new() };
+        self.device_callee(Callee::Function(callee), vec![array, function], span)
     }
 
     /// Rewrites `std::mem::swap(&mut a, &mut b)`, `std::mem::replace(&mut a, x)` or `std::array::from_fn(f)`, if the call is one of them.

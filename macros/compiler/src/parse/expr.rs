@@ -9,7 +9,7 @@ use super::slice::is_part;
 use super::syntax::is_zero;
 use crate::messages;
 use crate::model::barrier::BarrierForm;
-use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::expr::{BinaryOp, Callee, Condition, Expr, ExprKind, LiteralType, Overload, UnaryOp};
 use crate::model::kind::{Kind, Memory};
 use crate::model::name::Space;
 use crate::model::op::Op;
@@ -29,6 +29,7 @@ impl Parser<'_> {
             syn::Expr::Binary(binary) => self.binary(binary, span),
             syn::Expr::Cast(cast) => {
                 let value = self.value(&cast.expr);
+                let value = self.as_number(value);
                 match self.cast_type(&cast.ty) {
                     Some(ty) => Expr { kind: ExprKind::Cast(Box::new(value), ty), result_kind: Kind::Value, span },
                     None => Expr::error(span),
@@ -210,7 +211,7 @@ impl Parser<'_> {
         };
         let value = read_through(self.expr(&unary.expr));
         self.require_value(&value);
-        Expr { kind: ExprKind::Unary(op, Box::new(value)), result_kind: Kind::Value, span }
+        self.unary_operation(op, value, span)
     }
 
     fn deref(&mut self, target: &syn::Expr, span: SpanRange) -> Expr {
@@ -238,9 +239,7 @@ impl Parser<'_> {
             let value = self.beside(&binary.right);
             let value = read_through(value);
             self.require_value(&value);
-            let site = self.division_site(op, span);
-            let kind = ExprKind::AssignOp { op, place: Box::new(place), value: Box::new(value), site };
-            return Expr { kind, result_kind: Kind::Unit, span };
+            return self.assigning(op, place, value, span);
         }
         let (left, right) = self.operands(op, &binary.left, &binary.right);
         let are_references = [&left, &right].iter().all(|side| matches!(side.result_kind, Kind::Reference { .. }));
@@ -255,9 +254,14 @@ impl Parser<'_> {
         self.plain_option(&mut right);
         self.require_value(&left);
         self.require_value(&right);
-        let site = self.division_site(op, span);
-        let kind = ExprKind::Binary { op, left: Box::new(left), right: Box::new(right), site };
-        Expr { kind, result_kind: Kind::Value, span }
+        match op {
+            // What is ordered is a number, and what is joined a truth value.
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::And | BinaryOp::Or => {
+                (left, right) = (self.as_number(left), self.as_number(right));
+            }
+            _ => {}
+        }
+        self.binary_operation(op, left, right, span)
     }
 
     /// Parses both operands. A literal beside another operand needs no slot, because they have one type.
@@ -304,6 +308,7 @@ impl Parser<'_> {
             | Kind::OptionalToken(_)) => return self.error(messages::not_indexable(base.span, kind)),
         }
         let index = self.beside(index);
+        let index = self.as_number(index);
         self.require_value(&index);
         let site = self.site(span);
         let result_kind = match base.result_kind {
@@ -381,7 +386,10 @@ impl Parser<'_> {
                 parts.push(self.condition(&both.right));
                 Condition::All(parts)
             }
-            condition => Condition::Value(self.value(condition)),
+            condition => {
+                let value = self.value(condition);
+                Condition::Value(self.as_number(value))
+            }
         }
     }
 
@@ -438,6 +446,9 @@ fn may_be_eager_logic(value: &Expr) -> bool {
         ExprKind::If { then, otherwise: Some(otherwise), .. } => {
             let tail = then.tail.as_deref();
             tail.is_some_and(may_be_eager_logic) || may_be_eager_logic(otherwise)
+        }
+        ExprKind::Call { callee: Callee::Operator(operator), .. } => {
+            matches!(operator.op, Overload::Binary(BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor))
         }
         ExprKind::Match { arms, .. } => arms.iter().any(|arm| may_be_eager_logic(&arm.body)),
         ExprKind::Block(block) | ExprKind::Unsafe(block) => block.tail.as_deref().is_some_and(may_be_eager_logic),

@@ -7,6 +7,7 @@ use syn::ext::IdentExt;
 use syn::{FnArg, ImplItem, ItemFn, ItemImpl, ItemTrait, Signature, TraitItem, Type};
 
 use super::Parser;
+use super::operator_traits;
 use super::readable::identity_of;
 use super::signature::bounded;
 use crate::diag::Diags;
@@ -54,15 +55,23 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
     let of_trait = item.trait_.as_ref().map(|(path, of)| quote!(#path #of));
     let head = quote!(#(#attrs)* #safety impl #impl_generics #of_trait #own_type #where_clause);
     bounded(generics, diags);
-    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new() };
+    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new(), operator: None };
     if let Some((path, _)) = &item.trait_
         && let Some(name) = standard_trait(path)
     {
-        diags.push(messages::standard_trait(SpanRange::of(path), &name));
-        // The items are kept as rustc reads them, so that it reports nothing more.
-        parsed.others = item.items.iter().map(ToTokens::to_token_stream).collect();
-        return parsed;
+        let operator = operator_traits::operator_impl(item, &name, diags);
+        let is_operator = operator.is_ok();
+        parsed.operator = operator.unwrap_or_default();
+        if parsed.operator.is_none() {
+            if is_operator {
+                diags.push(messages::standard_trait(SpanRange::of(path), &name));
+            }
+            // The items are kept as rustc reads them, so that it reports nothing more.
+            parsed.others = item.items.iter().map(ToTokens::to_token_stream).collect();
+            return parsed;
+        }
     }
+    let output = parsed.operator.as_ref().and_then(|_| operator_traits::output(item));
     let Some(name) = type_name(own_type) else {
         diags.push(messages::implementing_type(SpanRange::of(own_type)));
         return parsed;
@@ -73,7 +82,11 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 let mut sig = item_fn.sig.clone();
                 let has_receiver = self_to_parameter(&mut sig, diags);
                 let (attrs, vis, block) = (&item_fn.attrs, &item_fn.vis, &item_fn.block);
-                let replaced = replace_self(quote!(#(#attrs)* #vis #sig #block), &turbofished(own_type));
+                let mut text = quote!(#(#attrs)* #vis #sig #block);
+                if let Some(output) = &output {
+                    text = operator_traits::replace_output(text, output);
+                }
+                let replaced = replace_self(text, &turbofished(own_type));
                 let Ok(mut whole) = syn::parse2::<ItemFn>(replaced) else {
                     diags.push(messages::not_parsed(
                         SpanRange::of(&item_fn.sig),
@@ -99,12 +112,18 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 whole.vis = syn::parse_quote!(pub);
                 let mut function = super::function(&whole, Role::Method, Options::default(), diags);
                 function.title = display;
+                function.is_operator = parsed.operator.is_some();
                 let (sig, block) = (&item_fn.sig, &item_fn.block);
                 function.constant = sig.constness.is_some().then(|| quote!(#sig #block));
                 function.text = identity_of(&quote!(#own_type #sig #block));
                 let attrs = std::mem::replace(&mut function.attrs, quote!(#[doc(hidden)]));
-                let of_trait = item.trait_.is_some();
-                parsed.methods.push(Method { function, name: method.clone(), vis, attrs, own, has_receiver, of_trait });
+                // A trait of the standard library has no other members than Rust's.
+                let of_trait = item.trait_.is_some() && parsed.operator.is_none();
+                let method = Method { function, name: method.clone(), vis, attrs, own, has_receiver, of_trait };
+                if let Some(operator) = &parsed.operator {
+                    operator_traits::check_operator(&method, operator, diags);
+                }
+                parsed.methods.push(method);
             }
             ImplItem::Const(_) | ImplItem::Type(_) => parsed.others.push(member.to_token_stream()),
             _ => diags.push(messages::implementation_member(SpanRange::of(member))),
@@ -124,7 +143,7 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
     bounds.extend(has_receivers.then(|| quote!(::phalanx::DeviceType)));
     let colon = (!bounds.is_empty()).then(|| quote!(:));
     let head = quote!(#(#attrs)* #vis #unsafety trait #ident <#params> #colon #(#bounds)+* #where_clause);
-    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new() };
+    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new(), operator: None };
     for member in &item.items {
         match member {
             TraitItem::Fn(function) => {
@@ -221,7 +240,7 @@ fn replace_self(stream: TokenStream, own_type: &TokenStream) -> TokenStream {
 }
 
 /// Returns a type's name in a form that can stand in an expression too: `Pair::<T>`.
-fn turbofished(ty: &Type) -> TokenStream {
+pub(super) fn turbofished(ty: &Type) -> TokenStream {
     let Type::Path(path) = ty else { return ty.to_token_stream() };
     let mut path = path.clone();
     for segment in &mut path.path.segments {

@@ -10,6 +10,7 @@ use syn::{ExprForLoop, Pat};
 use super::Parser;
 use super::expr::dereferenced;
 use super::local_parts::Elements;
+use super::operand_types::TypeHint;
 use super::referenced_fields::{elements_of, fields_of};
 use super::syntax::strip;
 use crate::messages;
@@ -119,6 +120,7 @@ impl Parser<'_> {
         let id = self.begin_loop(&repeat.attrs);
         let (parts, bound) = self.scoped(|parser| {
             let local = parser.declare(counter, None, Kind::Value, None);
+            parser.hints.insert(local, TypeHint::Integer);
             let mut bindings = Vec::new();
             parser.bind_item(&repeat.pat, at, counter, &mut bindings)?;
             let body = parser.loop_body(id, repeat.label.as_ref(), &repeat.body);
@@ -187,7 +189,9 @@ impl Parser<'_> {
                 let target = Box::new(self.written(place.clone())?);
                 let result_kind = Kind::Reference { mutable: *mutable };
                 let init = Expr { kind: ExprKind::Borrow { mutable: *mutable, target }, result_kind, span };
+                let hint = self.hint(&init);
                 let local = self.declare(&name.ident, name.mutability.map(|token| token.span), result_kind, None);
+                self.hints.insert(local, hint);
                 StmtKind::Let { local, ty: None, init: Some(init) }
             }
             (pat, item) => match item.value() {
@@ -378,7 +382,9 @@ impl Parser<'_> {
             }
         };
         let name = prologue.name("items");
+        let hint = self.hint(&init);
         let local = self.declare(&name, None, init.result_kind, None);
+        self.hints.insert(local, hint);
         self.function.locals[local.0].is_array = self.is_array(&init);
         prologue.statements.push(Stmt { kind: StmtKind::Let { local, ty: None, init: Some(init) }, span });
         Some((name.to_token_stream(), by))

@@ -5,6 +5,7 @@ use syn::ExprMethodCall;
 
 use super::Parser;
 use super::expr::dereferenced;
+use super::operand_types::TypeHint;
 use crate::messages;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::group::Group;
@@ -86,7 +87,11 @@ impl Parser<'_> {
             return self.op(Op::Length, vec![receiver], span);
         }
         if self.is_choice(call) {
-            return self.choice(receiver, call, span);
+            return match self.hint(&receiver) {
+                // The result of a function, as the file shows.
+                TypeHint::Array(element) if call.method == "map" => self.mapped(receiver, *element, call, span),
+                _ => self.choice(receiver, call, span),
+            };
         }
         if let Some(op) = option_method(&name) {
             return self.option_method(op, receiver, call, span);

@@ -42,9 +42,12 @@ mod modules;
 mod name;
 mod named_ranges;
 mod operand_order;
+mod operand_types;
+mod operator_traits;
 mod operators;
 mod optional_references;
 pub(crate) mod options;
+mod overloads;
 mod parameters;
 mod passed;
 mod pattern;
@@ -153,6 +156,11 @@ struct Parser<'d> {
     rows: BTreeSet<LocalId>,
     /// The locals without a type that are results of device functions, which count as values until a wait takes them.
     results: BTreeSet<LocalId>,
+    /// The types of locals that the text shows by their values.
+    hints: BTreeMap<LocalId, operand_types::TypeHint>,
+    /// The type of the parameters of the closure that is parsed next, if the text shows it.
+    closure_hint: Option<operand_types::TypeHint>,
+    file: operand_types::FileText,
     /// The locals that are bound to a token of a phase barrier, which is a value, or to an option of one.
     phase_tokens: BTreeSet<LocalId>,
 }
@@ -212,6 +220,8 @@ impl<'d> Parser<'d> {
             shared: Vec::new(),
             calls_library: false,
             refused: BTreeMap::new(),
+            has_open_operators: false,
+            is_operator: false,
             claims: Vec::new(),
             brands: 0,
             text: 0,
@@ -246,6 +256,9 @@ impl<'d> Parser<'d> {
             rows: BTreeSet::new(),
             results: BTreeSet::new(),
             phase_tokens: BTreeSet::new(),
+            hints: BTreeMap::new(),
+            closure_hint: None,
+            file: Default::default(),
         }
     }
 

@@ -18,6 +18,8 @@ enum Shown<'a> {
 impl Parser<'_> {
     /// Notes which of the locals are arrays that a pattern binds to parts of a value.
     pub(super) fn note_arrays(&mut self, pattern: &Pattern, value: &Expr) {
+        let hint = self.hint(value);
+        self.hint_parts(pattern, &hint);
         let mut arrays = Vec::new();
         self.arrays_of(pattern, Shown::Value(value), &mut arrays);
         for local in arrays {

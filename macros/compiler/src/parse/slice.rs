@@ -164,8 +164,10 @@ impl Parser<'_> {
         };
         let init = self.op(Op::SplitAt { of, mutable }, vec![base, mid], span);
         let result_kind = init.result_kind;
+        let hint = self.hint(&init);
         let halves =
             [left, right].map(|half| half.map(|(name, mutable)| self.declare(&name, mutable, result_kind, None)));
+        self.hints.extend(halves.iter().flatten().map(|half| (*half, hint.clone())));
         Some(Some(StmtKind::Split { halves, init }))
     }
 }

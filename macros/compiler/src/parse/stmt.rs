@@ -203,7 +203,9 @@ impl Parser<'_> {
             (None, Some(init)) => self.is_array(init),
             (None, None) => false,
         };
+        let hint = init.as_ref().map(|init| self.hint(init));
         let local = self.declare(name, mutable, kind, ty.clone());
+        self.hints.extend(hint.map(|hint| (local, hint)));
         if init.as_ref().is_some_and(|init| self.is_phase_token(init)) {
             self.phase_tokens.insert(local);
         }

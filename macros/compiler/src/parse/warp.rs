@@ -110,8 +110,11 @@ impl Parser<'_> {
         }
         let mut operands = vec![receiver];
         for (operand, argument) in method.operands.iter().zip(&call.args) {
+            // A closure joins values like the one before it.
+            self.closure_hint = operands.get(1).map(|value| self.hint(value));
             operands.push(self.warp_operand(*operand, argument));
         }
+        self.closure_hint = None;
         self.op(Op::Warp(group, method), operands, span)
     }
 

@@ -309,7 +309,13 @@ const UNSEEN: &[(&str, &str)] = &[
     ("wait for the token instead of forgetting it, on every path that leads to the call", FORGOTTEN),
     ("this expression is", "for syntax that Rust does not have yet"),
     ("this operator is", "the same"),
+    (
+        "a right side of `{op}` that changes what selects the element on the left is not part of the kernel language",
+        TYPES,
+    ),
+    ("bind the right side to a name first: `let change = ...;`", TYPES),
 ];
+const TYPES: &str = "said where the file shows the type, in `operators.stderr`";
 const RUNTIME: &str = "said by a kernel that runs";
 const CONSTANTS: &str = "said by rustc, in `values_of_constants.stderr`";
 const RUSTC: &str = "said by rustc, in `divergent_in_a_call.stderr`: it knows what functions do";

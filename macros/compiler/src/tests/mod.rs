@@ -37,6 +37,7 @@ mod no_panic;
 mod numbers;
 mod offsets;
 mod ordinary_rust;
+mod overloads;
 mod pairs_of_blocks;
 mod phases;
 mod previous;
@@ -70,7 +71,7 @@ use crate::{Fault, Session};
 /// Returns a session without the rule that `PHALANX_WITHOUT_RULE` names, which `cargo xtask mutate` sets.
 fn session() -> Session {
     let without = std::env::var("PHALANX_WITHOUT_RULE").ok();
-    Session { without: without.map(|rule| rule.parse().expect("PHALANX_WITHOUT_RULE is a rule")) }
+    Session { without: without.map(|rule| rule.parse().expect("PHALANX_WITHOUT_RULE is a rule")), ..Session::default() }
 }
 
 /// An item with an attribute of phalanx.

@@ -50,6 +50,11 @@ impl Executions {
     pub const NONE: Executions =
         Executions { known: [(0, Times::empty()); Executions::MOST], count: 0, others: Times::empty() };
 
+    /// Whether there is no execution.
+    pub const fn is_none(&self) -> bool {
+        self.count == 0 && self.others.is_empty()
+    }
+
     const fn add(&mut self, function: u64, times: Times) {
         let mut at = 0;
         while at < self.count {

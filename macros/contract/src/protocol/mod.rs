@@ -127,6 +127,13 @@ pub struct ProtocolSummary {
     pub rows: &'static [Option<usize>],
 }
 
+impl ProtocolSummary {
+    /// Whether the function names shared memory itself, or a function that it calls does.
+    pub const fn names_memory(&self) -> bool {
+        !self.dynamic.is_none() || !self.executions.is_none()
+    }
+}
+
 /// A row of memory that is passed to a call. The compiler names the call by its slot, the summary by its position in the
 /// table of callees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

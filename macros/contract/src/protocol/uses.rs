@@ -90,6 +90,11 @@ impl ParameterUses {
     /// The function does nothing to it.
     pub const NONE: ParameterUses = ParameterUses(0);
 
+    /// Whether the function does nothing to it.
+    pub const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
     /// The uses of memory, by a party and at a time.
     pub const fn of(party: Party, when: When, uses: Uses) -> ParameterUses {
         let party = match party {

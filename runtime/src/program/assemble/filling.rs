@@ -25,19 +25,33 @@ impl Filling<'_> {
     pub(super) fn slot(&self, slot: u16) -> &TypeInfo {
         match &self.function.definition.slots[usize::from(slot)] {
             Slot::Type(info) => info,
-            Slot::Callee(_) | Slot::Message(_) => unreachable!("the macro numbered slot {slot} for a type"),
+            Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_) => {
+                unreachable!("the macro numbered slot {slot} for a type")
+            }
         }
     }
 
-    pub(super) fn callee(&self, slot: u16) -> &Resolved {
-        &self.functions[self.function.callees[&usize::from(slot)]]
+    /// The device function of a slot, which an operator of C++ is not.
+    pub(super) fn called(&self, slot: u16) -> Option<&Resolved> {
+        self.function.callees.get(&usize::from(slot)).map(|index| &self.functions[*index])
+    }
+
+    /// Whether threads do something together in what is called at one of these slots.
+    pub(super) fn any_collective(&self, slots: &[u16]) -> bool {
+        slots.iter().filter_map(|slot| self.called(*slot)).any(|callee| callee.collective)
     }
 
     /// Whether anything in a part of the function's text can fail.
     pub(super) fn may_fail(&self, text: &[Fragment]) -> bool {
         text.iter().any(|fragment| match *fragment {
             Fragment::Site(_) => true,
-            Fragment::Callee(slot) | Fragment::Then { callee: slot, .. } => self.callee(slot).may_fail,
+            Fragment::Callee(slot) | Fragment::Then { callee: slot, .. } => {
+                self.called(slot).is_some_and(|callee| callee.may_fail)
+            }
+            Fragment::Operation { callee, symbol: (_, site), operands } => {
+                let own = self.called(callee).map_or(site.is_some(), |callee| callee.may_fail);
+                own || operands.iter().any(|operand| self.may_fail(operand))
+            }
             Fragment::Alone { text, .. } | Fragment::Within { text, .. } | Fragment::Operator { text } => {
                 self.may_fail(text)
             }

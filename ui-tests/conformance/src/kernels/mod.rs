@@ -78,6 +78,7 @@ mod order;
 mod orders;
 mod ordinary;
 mod ordinary_imports;
+mod overloads;
 mod patterns;
 mod persistent;
 mod phase_barriers;
@@ -196,6 +197,7 @@ pub fn modules() -> Vec<Module> {
         straight::modules(),
         deferred::modules(),
         left_early::modules(),
+        overloads::modules(),
         structs::modules(),
         swizzled_rows::modules(),
         struct_order::modules(),

@@ -1,8 +1,9 @@
-//! Methods of numbers, of which some are known functions of their operands.
+//! Methods of numbers, of which some are known functions of their operands, and operators that are functions.
 
-use super::{Builder, Source, Value};
+use super::{Builder, Call, CallId, Source, StepKind, Value};
 use crate::check::cfg::{Computed, Formula, NodeId};
-use crate::model::expr::{BinaryOp, Expr};
+use crate::model::SlotId;
+use crate::model::expr::{BinaryOp, Callee, Expr};
 use crate::model::method::ValueMethod;
 use crate::span::SpanRange;
 
@@ -48,6 +49,35 @@ impl<'f> Builder<'f> {
         let fits = self.combined(operands, at);
         self.computed.insert(fits.node, Computed::Fits { name, bits });
         self.in_known_variant(value, fits)
+    }
+
+    /// Builds the call of an operator that assigns, whose operands are values.
+    pub(super) fn call_of_values(
+        &mut self,
+        callee: &'f Callee,
+        slot: SlotId,
+        operands: Vec<NodeId>,
+        at: SpanRange,
+    ) -> NodeId {
+        let count = operands.len();
+        let node = self.node(Source::Call { slot, callee }, operands, at);
+        self.calls.push(Call {
+            slot,
+            callee,
+            node,
+            teams: vec![None; count],
+            regions: vec![None; count],
+            barriers: Vec::new(),
+            given_tokens: Vec::new(),
+            returned_token: None,
+            in_closure: self.closure_depth > 0,
+            given_to: self.given_to,
+            passes_closure: false,
+            always_returns: false,
+            at,
+        });
+        self.step(StepKind::Call(CallId(self.calls.len() - 1)), at);
+        node
     }
 
     fn formula(&mut self, formula: Formula, of: [NodeId; 2], at: SpanRange) -> NodeId {

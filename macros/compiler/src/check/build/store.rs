@@ -110,7 +110,7 @@ impl<'f> Builder<'f> {
                 let how = if is_read { AccessKind::Read } else { how };
                 match (is_element, callee, receiver) {
                     // What is passed as a copy has been read.
-                    (true, Callee::Function(_) | Callee::Method(..) | Callee::Associated(..), false) => {}
+                    (true, _, false) => {}
                     (true, Callee::Method(..), true) => {
                         self.access(region.clone(), how, at);
                         self.last_access_covers(Covers::Receiver);

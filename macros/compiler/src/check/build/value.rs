@@ -323,9 +323,13 @@ impl<'f> Builder<'f> {
                 }
                 self.nothing(at)
             }
-            ExprKind::AssignOp { op, place: variable, value, .. } => {
+            ExprKind::AssignOp { op, place: variable, value, function, .. } => {
                 let operands = self.nodes([&**value, &**variable]);
-                let new = self.node(Source::Binary(*op), vec![operands[1], operands[0]], at);
+                let operands = vec![operands[1], operands[0]];
+                let new = match function.as_deref() {
+                    Some((callee, slot)) => self.call_of_values(callee, *slot, operands, at),
+                    None => self.node(Source::Binary(*op), operands, at),
+                };
                 self.store(variable, &Value::of(new), at);
                 self.nothing(at)
             }

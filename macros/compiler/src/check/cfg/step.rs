@@ -183,7 +183,7 @@ impl<'f> Call<'f> {
     pub(crate) fn function(&self) -> Option<&'f FunctionPath> {
         match self.callee {
             Callee::Function(path) => Some(path),
-            Callee::Associated(..) | Callee::Method(..) => None,
+            Callee::Associated(..) | Callee::Method(..) | Callee::Operator(_) => None,
         }
     }
 }

@@ -375,7 +375,9 @@ impl<'a, 'f> Values<'a, 'f> {
             }
             Source::Call { slot, callee: Callee::Function(_), .. } => Level::of(Unknown::Call(slot.0)),
             // A method is not known here, so that its result depends on all of its arguments too.
-            Source::Call { slot, callee: Callee::Associated(..) | Callee::Method(..), .. } => {
+            Source::Call {
+                slot, callee: Callee::Associated(..) | Callee::Method(..) | Callee::Operator(_), ..
+            } => {
                 let mut level = operands();
                 level.meet(&Level::of(Unknown::Method(slot.0)));
                 level

@@ -27,6 +27,13 @@ pub(crate) enum Fragment {
         name: String,
     },
     Callee(SlotId),
+    /// An operator, which is one of C++ if the slot is not that of a function.
+    Operation {
+        callee: SlotId,
+        symbol: &'static str,
+        operands: Vec<Vec<Fragment>>,
+        site: Option<SiteId>,
+    },
     /// Text for the case that no callee at these slots has anything that threads do together.
     Alone {
         callees: Vec<SlotId>,
@@ -111,6 +118,13 @@ pub(crate) enum CuExpr {
     Call {
         callee: Vec<Fragment>,
         arguments: Vec<CuExpr>,
+        site: Option<SiteId>,
+    },
+    /// `(left op right)` of numbers, or the call of a device function.
+    Operation {
+        callee: SlotId,
+        symbol: &'static str,
+        operands: Vec<CuExpr>,
         site: Option<SiteId>,
     },
     /// `base.name(arguments)`; the site is the name's first character.

@@ -251,6 +251,7 @@ impl Printer<'_> {
             CuExpr::Atom(_)
             | CuExpr::Index { .. }
             | CuExpr::Call { .. }
+            | CuExpr::Operation { .. }
             | CuExpr::Method { .. }
             | CuExpr::Barrier { .. }
             | CuExpr::Member(..)
@@ -299,6 +300,15 @@ impl Printer<'_> {
                 }
                 self.fragments(callee);
                 self.arguments("(", arguments, ")");
+            }
+            CuExpr::Operation { callee, symbol, operands, site } => {
+                let operand = |operand: &CuExpr| {
+                    let mut printer = Printer { out: Vec::new(), indent: self.indent, names: self.names };
+                    printer.expr(operand, PREFIX + 1);
+                    printer.out
+                };
+                let operands = operands.iter().map(operand).collect();
+                self.out.push(Fragment::Operation { callee: *callee, symbol, operands, site: *site });
             }
             CuExpr::Method { base, name, arguments, site } => {
                 self.expr(base, POSTFIX);

@@ -280,11 +280,12 @@ impl Host<'_> {
         let at = match callee {
             Callee::Function(FunctionPath { name, .. }) => SpanRange::of(name),
             Callee::Associated(_, name, _) | Callee::Method(name, _) => SpanRange::of(name),
+            Callee::Operator(operator) => SpanRange::of(&operator.name),
         };
         let place = self.slot(slot, at);
         let of_variable = match callee {
             Callee::Method(..) => arguments.first().and_then(local_of),
-            Callee::Function(_) | Callee::Associated(..) => None,
+            Callee::Function(_) | Callee::Associated(..) | Callee::Operator(_) => None,
         };
         let receivers = self.receivers.iter().copied().chain(of_variable).collect();
         let inside = Host { receivers, ..*self };
@@ -313,6 +314,10 @@ impl Host<'_> {
                 let name = entry_name(name);
                 (quote_spanned!(lo=> #owner::#name #turbofish(#(#given,)* #place)), None)
             }
+            Callee::Operator(operator) => {
+                let function = format!("operator_{}", operator.name);
+                (private(expr.span, &function, quote!(#(#given,)* #place)), None)
+            }
             Callee::Method(name, turbofish) => {
                 let (receiver, name) = (given.next(), entry_name(name));
                 // A value without a place is passed behind a shared reference, so that no method changes a temporary.
@@ -328,6 +333,8 @@ impl Host<'_> {
         };
         let value = match expr.result_kind {
             Kind::Token(_) | Kind::OptionalToken(Some(_)) => value,
+            // No operator gives a token: its operands are values.
+            _ if matches!(callee, Callee::Operator(_)) => value,
             // Makes rustc check that this is no token, as the macro assumes.
             _ => private(expr.span, check_of_result, value),
         };
@@ -347,6 +354,9 @@ impl Host<'_> {
             if self.checked.function().role == Role::Method {
                 let protocol = callee::summary(function, "PROTOCOL");
                 checks.push(private(at, "no_wait_for_copies", quote_spanned!(at.lo=> #protocol.behavior)));
+                if self.checked.function().is_operator {
+                    checks.push(private(at, "no_memory_in_operator", quote_spanned!(at.lo=> &#protocol)));
+                }
             }
         } else if let Some(pending) = self.checked.pending_at_calls().get(&slot.0) {
             let pending = constant::groups(*pending);

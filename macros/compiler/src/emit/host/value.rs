@@ -6,7 +6,8 @@ use quote::{quote, quote_spanned};
 
 use super::place::{MemoryPlace, host_member};
 use super::{Host, body_label, braces, internal, private};
-use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::SlotId;
+use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::kind::Kind;
 use crate::model::method::ScalarFunction;
 use crate::span::SpanRange;
@@ -192,7 +193,10 @@ impl Host<'_> {
                 self.for_loop(*id, label.as_ref(), name, range, body, at)
             }
             ExprKind::Assign(place, value) => self.assign(place, value, at),
-            ExprKind::AssignOp { op, place, value, .. } => self.assign_op(*op, place, value, at),
+            ExprKind::AssignOp { op, place, value, function, .. } => match function.as_deref() {
+                Some((callee, slot)) => self.assign_by_function((callee, *slot), place, value, at),
+                None => self.assign_op(*op, place, value, at),
+            },
             ExprKind::Break { label, value, .. } => {
                 let value = value.as_ref().map(|value| self.expr(value));
                 self.jump("break", label.as_ref(), value, lo)
@@ -327,6 +331,39 @@ impl Host<'_> {
         let held = internal("__phalanx_change", value.span);
         let update = update(quote!(#held));
         quote_spanned!(lo=> match #change { #held => #update })
+    }
+}
+
+impl Host<'_> {
+    /// Prints an operator that assigns, and is a function of the place and the value. The order of these is not observed.
+    fn assign_by_function(
+        &self,
+        (callee, slot): (&Callee, SlotId),
+        place: &Expr,
+        value: &Expr,
+        at: SpanRange,
+    ) -> TokenStream {
+        let lo = at.lo;
+        let (old, new) = (internal("__phalanx_old", place.span), internal("__phalanx_value", value.span));
+        let (slot, function) = (self.slot(slot, at), format!("operator_{}", callee.name()));
+        let change = self.expr(value);
+        let memory = match self.memory_place(place, "update") {
+            Some(memory) => memory,
+            None => {
+                let reference = self.place(place, true);
+                let apply = private(at, &function, quote_spanned!(lo=> &mut #reference, #new, #slot));
+                return quote_spanned!(lo=> match #change { #new => #apply });
+            }
+        };
+        let apply = private(at, &function, quote_spanned!(lo=> &mut #old, #new, #slot));
+        let closure = quote_spanned!(lo=> |mut #old, #new| { #apply; #old });
+        let update = match &memory {
+            MemoryPlace::Element { function, base, index } => {
+                private(at, function, quote!(#base, #index, #new, #closure))
+            }
+            MemoryPlace::Inside(place) => private(at, "update_place", quote!(#place, #new, #closure)),
+        };
+        quote_spanned!(lo=> match #change { #new => #update })
     }
 }
 

@@ -15,6 +15,7 @@ mod iterations;
 mod left_early;
 mod numbers;
 mod order;
+mod overloads;
 mod parts;
 mod ranges;
 mod rest;
@@ -121,6 +122,26 @@ fn show(fragment: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Optio
             let text =
                 list(inside.stream(), "text")?.iter().filter_map(|fragment| show(fragment, mark)).collect::<String>();
             Some(mark(kind).unwrap_or_default() + &text)
+        }
+        // As one of numbers.
+        ("Operation", _) => {
+            let operands: Vec<String> = list(inside.stream(), "operands")?
+                .iter()
+                .filter_map(|operand| match &operand[..] {
+                    [TokenTree::Punct(_), TokenTree::Group(operand)] => Some(operand.stream()),
+                    _ => None,
+                })
+                .map(|operand| {
+                    split(&operand.into_iter().collect::<Vec<_>>()).iter().filter_map(|part| show(part, mark)).collect()
+                })
+                .collect();
+            let text = inside.stream().to_string();
+            let symbol = text.split('"').nth(1)?;
+            Some(match &operands[..] {
+                [left, right] if symbol.ends_with('=') => format!("{left} {symbol} {right}"),
+                [left, right] => format!("({left} {symbol} {right})"),
+                operands => format!("({symbol}{})", operands.concat()),
+            })
         }
         ("Struct", _) => Some(structure(inside.stream(), mark)),
         ("Shared", [.., syn::Lit::Str(name)]) => {

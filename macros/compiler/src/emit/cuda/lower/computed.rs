@@ -98,7 +98,9 @@ impl Scan<'_, '_, '_> {
                 base.memory().is_none() && is_within
             }
             ExprKind::Binary { op, left, right, .. } => !lower.may_fail(*op, left, right),
-            ExprKind::AssignOp { op, place, value, .. } => !is_variable(place) && !lower.may_fail(*op, place, value),
+            ExprKind::AssignOp { op, place, value, function, .. } => {
+                function.is_none() && !is_variable(place) && !lower.may_fail(*op, place, value)
+            }
             ExprKind::Op { op, .. } => !op.facts().fails && op.facts().effect == Effect::Pure,
             ExprKind::Method { method, .. } => method.fails.is_none(),
             ExprKind::ScalarCall { site, .. } => site.is_none(),

@@ -83,9 +83,7 @@ struct Inside {
 impl Inside {
     fn expr(&mut self, expr: &Expr) {
         self.is_refused |= !is_repeatable(expr) || matches!(expr.kind, ExprKind::CallClosure { .. });
-        if let ExprKind::Call { slot, .. } = expr.kind {
-            self.callees.push(slot);
-        }
+        self.callees.extend(expr.called());
     }
 
     fn condition(&mut self, condition: &Condition) {

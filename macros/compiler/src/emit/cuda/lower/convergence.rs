@@ -50,6 +50,7 @@ impl Meetings {
                     }
                 }
                 ExprKind::Closure { .. } => may_wait |= may_spin(expr),
+                ExprKind::AssignOp { function: Some(function), .. } => callees.push(function.1),
                 ExprKind::Cuda(_) => may_wait = true,
                 ExprKind::For { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } => {
                     let mut meets = false;

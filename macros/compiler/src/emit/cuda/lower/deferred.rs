@@ -115,9 +115,9 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
                 self.stores |= place.memory().is_some();
                 true
             }
-            ExprKind::AssignOp { op, place, value, .. } => {
+            ExprKind::AssignOp { op, place, value, function, .. } => {
                 self.stores |= place.memory().is_some();
-                !self.region.lower().may_fail(*op, place, value)
+                function.is_none() && !self.region.lower().may_fail(*op, place, value)
             }
             ExprKind::Binary { op, left, right, .. } => {
                 let guards = op.short_circuits() && has_access(right);

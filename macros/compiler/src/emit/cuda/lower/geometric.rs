@@ -51,7 +51,7 @@ impl<'e> Scaled<'e> {
     fn of(body: &'e Block) -> Option<Scaled<'e>> {
         let StmtKind::Expr(last) = &body.statements.last().filter(|_| body.tail.is_none())?.kind else { return None };
         let (place, op, factor) = match &last.kind {
-            ExprKind::AssignOp { op, place, value, .. } => (place, *op, &**value),
+            ExprKind::AssignOp { op, place, value, function: None, .. } => (place, *op, &**value),
             ExprKind::Assign(place, value) => match &value.kind {
                 ExprKind::Binary { op, left, right, .. } if local(left) == local(place) => (place, *op, &**right),
                 _ => return None,

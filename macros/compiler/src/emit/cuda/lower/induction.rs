@@ -44,7 +44,7 @@ impl<'e> Induction<'e> {
     pub(super) fn of(statement: &'e Stmt, number: usize) -> Option<(LocalId, Induction<'e>)> {
         let StmtKind::Expr(expr) = &statement.kind else { return None };
         let (place, op, step) = match &expr.kind {
-            ExprKind::AssignOp { op, place, value, .. } => (place, *op, &**value),
+            ExprKind::AssignOp { op, place, value, function: None, .. } => (place, *op, &**value),
             ExprKind::Assign(place, value) => {
                 let ExprKind::Binary { op, left, right, .. } = &value.kind else { return None };
                 let is_place = |side: &Expr| local(side).is_some() && local(side) == local(place);

@@ -409,7 +409,10 @@ impl Lower<'_> {
             ExprKind::Panic(message) => self.message("panicked", Vec::new(), message),
             ExprKind::Print(message) => self.message("print", Vec::new(), message),
             ExprKind::Assign(place, value) => self.assign(place, value),
-            ExprKind::AssignOp { op, place, value, site } => self.assign_op(*op, place, value, *site),
+            ExprKind::AssignOp { op, place, value, site, function } => match function.as_deref() {
+                Some((_, slot)) => self.assign_by_function(*slot, (op.assigning(), *site), place, value),
+                None => self.assign_op(*op, place, value, *site),
+            },
             ExprKind::Op { operands, .. } if awaited(expr).is_some_and(|token| self.fused.contains(&token)) => {
                 let base = Box::new(self.value(&operands[0]));
                 self.finish(CuExpr::Method { base, name: "sync", arguments: Vec::new(), site: None }, dest);

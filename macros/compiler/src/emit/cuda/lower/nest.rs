@@ -268,6 +268,10 @@ impl<'e> Nest<'e> {
                 let closures = arguments.iter().filter_map(|argument| named_closure(self.function, argument));
                 closures.map(|closure| self.called(closure)).min().unwrap_or(Form::Twice)
             }
+            ExprKind::AssignOp { function: Some(function), .. } => {
+                self.callees.push(function.1);
+                Form::Twice
+            }
             ExprKind::CallClosure { closure, .. } => self.called(*closure),
             ExprKind::Loop { body, .. } => {
                 walk_block(body, &mut |inner| self.guard(inner, &[Guard::Unknown]));
@@ -355,7 +359,6 @@ impl<'e> Nest<'e> {
             };
             let is_own = |place: &Expr| local_of(place).is_none_or(|local| declared.contains(&local));
             form = form.min(match &expr.kind {
-                ExprKind::Call { .. } | ExprKind::CallClosure { .. } | ExprKind::Print(_) => self.add(expr),
                 // It changes a variable around it.
                 ExprKind::Assign(place, _)
                 | ExprKind::AssignOp { place, .. }
@@ -364,6 +367,10 @@ impl<'e> Nest<'e> {
                 {
                     Form::Untested
                 }
+                ExprKind::Call { .. }
+                | ExprKind::AssignOp { function: Some(_), .. }
+                | ExprKind::CallClosure { .. }
+                | ExprKind::Print(_) => self.add(expr),
                 ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. } | ExprKind::Cuda(_) => Form::Untested,
                 ExprKind::Op { op, .. } if is_collective(*op) => Form::Untested,
                 _ => Form::Twice,

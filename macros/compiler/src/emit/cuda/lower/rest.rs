@@ -89,8 +89,8 @@ impl Lower<'_> {
         let mut callees = Vec::new();
         for statement in statements {
             statement_nodes(statement, &mut |node| {
-                if let Node::Expr(Expr { kind: ExprKind::Call { slot, .. }, .. }) = node {
-                    callees.push(*slot);
+                if let Node::Expr(expr) = node {
+                    callees.extend(expr.called());
                 }
             });
         }

@@ -77,7 +77,7 @@ impl Lower<'_> {
                 ExprKind::Method { method, .. } => method.fails.is_none(),
                 ExprKind::If { condition, .. } => matches!(**condition, Condition::Value(_)),
                 ExprKind::Assign(place, _) => matches!(place.kind, ExprKind::Local(_)),
-                ExprKind::AssignOp { place, op, value, .. } => {
+                ExprKind::AssignOp { place, op, value, function: None, .. } => {
                     matches!(place.kind, ExprKind::Local(_)) && !may_fail(*op, value)
                 }
                 _ => false,

@@ -342,10 +342,10 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
                 }
                 self.assign(place)
             }
-            ExprKind::AssignOp { op, place, value, .. } => {
+            ExprKind::AssignOp { op, place, value, function, .. } => {
                 self.all([&**value, &**place])?;
                 self.assign(place)?;
-                goes_on(!self.values.lower.may_fail(*op, place, value))
+                goes_on(function.is_none() && !self.values.lower.may_fail(*op, place, value))
             }
             ExprKind::For { range, .. } => {
                 self.all([&range.start, &range.end])?;

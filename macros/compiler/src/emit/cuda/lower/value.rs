@@ -78,7 +78,17 @@ impl Lower<'_> {
                     (Callee::Method(..), Some((receiver, rest))) => self.method_operands(receiver, rest),
                     _ => self.operands(&arguments.iter().collect::<Vec<_>>()),
                 };
-                CuExpr::Call { callee: vec![Fragment::Callee(*slot)], arguments: values, site: None }
+                match callee {
+                    Callee::Operator(operator) => CuExpr::Operation {
+                        callee: *slot,
+                        symbol: operator.op.symbol(),
+                        operands: values,
+                        site: operator.site,
+                    },
+                    Callee::Function(_) | Callee::Associated(..) | Callee::Method(..) => {
+                        CuExpr::Call { callee: vec![Fragment::Callee(*slot)], arguments: values, site: None }
+                    }
+                }
             }
             ExprKind::ScalarCall { ty, function, operands, site, .. } => {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
@@ -340,30 +350,30 @@ impl Lower<'_> {
     }
 
     pub(super) fn assign_op(&mut self, op: BinaryOp, place: &Expr, value: &Expr, site: Option<SiteId>) {
-        let symbol = match op {
-            BinaryOp::Add => "+=",
-            BinaryOp::Sub => "-=",
-            BinaryOp::Mul => "*=",
-            BinaryOp::Div => "/=",
-            BinaryOp::Rem => "%=",
-            BinaryOp::BitAnd => "&=",
-            BinaryOp::BitOr => "|=",
-            BinaryOp::BitXor => "^=",
-            BinaryOp::Shl => "<<=",
-            BinaryOp::Shr => ">>=",
-            BinaryOp::Eq
-            | BinaryOp::Ne
-            | BinaryOp::Lt
-            | BinaryOp::Le
-            | BinaryOp::Gt
-            | BinaryOp::Ge
-            | BinaryOp::And
-            | BinaryOp::Or => "=",
-        };
-        self.store(symbol, place, value, site);
+        self.store(op.assigning(), place, value, site);
     }
 
     fn store(&mut self, op: &'static str, place: &Expr, value: &Expr, site: Option<SiteId>) {
+        self.store_by(place, value, |place, value| CuExpr::Assign { op, place, value, site });
+    }
+
+    /// Lowers an operator that assigns and may be a function.
+    pub(super) fn assign_by_function(
+        &mut self,
+        callee: SlotId,
+        (symbol, site): (&'static str, Option<SiteId>),
+        place: &Expr,
+        value: &Expr,
+    ) {
+        self.store_by(place, value, |place, value| CuExpr::Operation {
+            callee,
+            symbol,
+            operands: vec![*place, *value],
+            site,
+        });
+    }
+
+    fn store_by(&mut self, place: &Expr, value: &Expr, store: impl FnOnce(Box<CuExpr>, Box<CuExpr>) -> CuExpr) {
         let mut value = self.value(value);
         let guard = self.store_guard.clone().filter(|_| place.memory().is_some());
         if guard.is_some() || effect(self.function, place) == Effect::Changes {
@@ -374,7 +384,7 @@ impl Lower<'_> {
             // Its check is made, and whether it holds is noted, before the condition is looked at.
             place = self.bind("auto&", place);
         }
-        let store = CuExpr::Assign { op, place: Box::new(place), value: Box::new(value), site };
+        let store = store(Box::new(place), Box::new(value));
         self.store_if(guard, store);
     }
 

@@ -1,0 +1,138 @@
+//! The types that a file shows: of fields, constants and results. They are read where they are asked for, from the text.
+
+use super::is_of_name;
+
+/// Whether a text defines a structure or an enum of this name.
+pub(crate) fn defines_type(text: &str, name: &str) -> bool {
+    ["struct", "enum"].iter().any(|word| after(text, word, name).next().is_some())
+}
+
+/// Returns the type that `type name = ..;` makes another name of, if the text has one.
+pub(crate) fn alias_of(text: &str, name: &str) -> Option<syn::Type> {
+    let rest = only(after(text, "type", name))?.trim_start().strip_prefix('=')?;
+    let (ty, _) = rest.split_once(';')?;
+    syn::parse_str(ty).ok()
+}
+
+/// Returns the type of a constant of this name, if the text has one.
+pub(crate) fn constant_type(text: &str, name: &str) -> Option<syn::Type> {
+    let rest = only(after(text, "const", name).chain(after(text, "static", name)))?.trim_start().strip_prefix(':')?;
+    let (ty, _) = rest.split_once('=')?;
+    syn::parse_str(ty).ok()
+}
+
+/// Returns the type that all functions of this name return, if the text has any.
+pub(crate) fn result_of(text: &str, name: &str) -> Option<syn::Type> {
+    let mut known: Option<&str> = None;
+    for rest in after(text, "fn", name) {
+        let header = header(rest);
+        let (_, result) = header.rsplit_once("->")?;
+        let result = result.split("where").next().unwrap_or(result).trim();
+        if known.replace(result).is_some_and(|known| known != result) {
+            return None;
+        }
+    }
+    syn::parse_str(known?).ok()
+}
+
+/// Returns the part of a function before its body. A `;` in brackets belongs to a type.
+fn header(text: &str) -> &str {
+    let mut depth = 0_u32;
+    let end = text.find(|of: char| {
+        match of {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        of == '{' || of == ';' && depth == 0
+    });
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// Returns the type of a field, by its name or its position, of the only structure of this name.
+pub(crate) fn field_of(text: &str, name: &str, field: &str) -> Option<syn::Type> {
+    let rest = only(after(text, "struct", name))?.trim_start();
+    // One with parameters says less.
+    let (open, close) = match rest.chars().next()? {
+        '{' => ('{', '}'),
+        '(' => ('(', ')'),
+        _ => return None,
+    };
+    let mut depth = 0_u32;
+    let end = rest.char_indices().find(|(_, of)| {
+        depth = if *of == open {
+            depth + 1
+        } else if *of == close {
+            depth - 1
+        } else {
+            depth
+        };
+        depth == 0
+    })?;
+    let definition = format!("struct {name} {}", rest.get(..=end.0)?);
+    let definition = if open == '(' { definition + ";" } else { definition };
+    let fields = syn::parse_str::<syn::ItemStruct>(&definition).ok()?.fields;
+    fields.into_iter().enumerate().find_map(|(index, of)| {
+        let is_it = of.ident.as_ref().map_or_else(|| index.to_string() == field, |ident| ident == field);
+        is_it.then_some(of.ty)
+    })
+}
+
+/// Returns what is behind each `word name` of a text.
+fn after<'t>(text: &'t str, word: &'t str, name: &'t str) -> impl Iterator<Item = &'t str> {
+    text.match_indices(name).filter_map(move |(at, _)| {
+        let (before, rest) = (&text[..at], &text[at + name.len()..]);
+        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        let keyword = before.trim_end().strip_suffix(word)?;
+        let is_word = before.ends_with(char::is_whitespace)
+            && keyword.chars().next_back().is_none_or(|before| !is_of_name(before))
+            && rest.chars().next().is_none_or(|after| !is_of_name(after));
+        (is_word && !text[line..at].contains("//")).then_some(rest)
+    })
+}
+
+/// Returns the only element.
+fn only<'t>(mut all: impl Iterator<Item = &'t str>) -> Option<&'t str> {
+    all.next().filter(|_| all.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::ToTokens;
+
+    use super::*;
+
+    const TEXT: &str = "
+        pub struct Body { pub at: Vec2, // where
+            mass: f32 }
+        struct Pair(u32, [Vec2; 2]);
+        // struct Gone { x: f32 }
+        enum Kind { A }
+        type Real = f32;
+        const ORIGIN: Vec2 = Vec2::ZERO;
+        fn force(a: Body) -> Vec2 { a.at }
+        fn new() -> Self {}
+        fn twice(x: f32) -> f32 {}
+        fn twice(x: u32) -> u32 {}
+        fn wide<T>(x: T) -> [T; 2] where T: Number {}
+    ";
+
+    fn text(ty: Option<syn::Type>) -> String {
+        ty.map_or_else(|| "?".into(), |ty| ty.to_token_stream().to_string())
+    }
+
+    #[test]
+    fn types_of_a_file() {
+        assert!(defines_type(TEXT, "Body") && defines_type(TEXT, "Kind") && !defines_type(TEXT, "Gone"));
+        assert_eq!(text(field_of(TEXT, "Body", "at")), "Vec2");
+        assert_eq!(text(field_of(TEXT, "Body", "mass")), "f32");
+        assert_eq!(text(field_of(TEXT, "Pair", "1")), "[Vec2 ; 2]");
+        assert_eq!(text(field_of(TEXT, "Body", "x")), "?");
+        assert_eq!(text(alias_of(TEXT, "Real")), "f32");
+        assert_eq!(text(constant_type(TEXT, "ORIGIN")), "Vec2");
+        assert_eq!(text(result_of(TEXT, "force")), "Vec2");
+        assert_eq!(text(result_of(TEXT, "new")), "Self");
+        assert_eq!(text(result_of(TEXT, "twice")), "?");
+        assert_eq!(text(result_of(TEXT, "wide")), "[T ; 2]");
+    }
+}
