@@ -5,10 +5,11 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprCall, PathSegment};
 
 use super::Parser;
-use super::operand_types::{TypeHint, makes_array};
+use super::operand_types::TypeHint;
 use super::scalar_functions::is_number;
 use super::syntax::{Arguments, type_argument};
 use crate::messages;
+use crate::model::array_functions::makes_array;
 use crate::model::barrier::Barrier;
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::group::Group;

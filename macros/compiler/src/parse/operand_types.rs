@@ -6,6 +6,7 @@ use std::cell::OnceCell;
 
 use super::Parser;
 use crate::model::LocalId;
+use crate::model::array_functions::makes_array;
 use crate::model::expr::{Callee, Expr, ExprKind, LiteralType, Member, Overload};
 use crate::model::kind::Kind;
 use crate::model::method::ScalarFunction;
@@ -42,7 +43,10 @@ pub(super) enum Operand {
 
 /// The text of the file, which is read where it is first asked for.
 #[derive(Debug, Default)]
-pub(super) struct FileText(OnceCell<Option<String>>);
+pub(super) struct FileText {
+    text: OnceCell<Option<String>>,
+    implements_operators: OnceCell<bool>,
+}
 
 impl Parser<'_> {
     /// Whether an operator of these operands is a call, as far as the text shows.
@@ -80,12 +84,21 @@ impl Parser<'_> {
                 true => Operand::User,
                 false => Operand::Unknown,
             },
-            TypeHint::Array(_) | TypeHint::Tuple(_) | TypeHint::Unknown => Operand::Unknown,
+            // In a file without operators of its own, a value of which nothing is shown is a number, as nearly always.
+            TypeHint::Array(_) | TypeHint::Tuple(_) | TypeHint::Unknown if self.implements_operators() => {
+                Operand::Unknown
+            }
+            TypeHint::Array(_) | TypeHint::Tuple(_) | TypeHint::Unknown => Operand::Number,
         }
     }
 
+    fn implements_operators(&self) -> bool {
+        let known = &self.file.implements_operators;
+        *known.get_or_init(|| self.file().is_some_and(source::implements_operators))
+    }
+
     fn file(&self) -> Option<&str> {
-        self.file.0.get_or_init(|| source::text(self.function.name.span())).as_deref()
+        self.file.text.get_or_init(|| source::text(self.function.name.span())).as_deref()
     }
 
     /// Notes the types of the names that a pattern binds to the parts of a value.
@@ -378,13 +391,6 @@ impl Parser<'_> {
             | Op::Is(_) => TypeHint::Number,
         }
     }
-}
-
-/// Whether a call is what the parser makes of `array.map(f)` or of `std::array::from_fn(f)`.
-pub(super) fn makes_array(callee: &Callee) -> bool {
-    let Callee::Function(function) = callee else { return false };
-    let is_ours = function.path.to_string().contains("__private");
-    is_ours && (function.name == "mapped" || function.name == "array_of")
 }
 
 fn scalar_hint(name: &str) -> TypeHint {

@@ -7,6 +7,19 @@ pub(crate) fn defines_type(text: &str, name: &str) -> bool {
     ["struct", "enum"].iter().any(|word| after(text, word, name).next().is_some())
 }
 
+/// The traits of operators that are functions.
+const OPERATORS: [&str; 12] =
+    ["Add", "Sub", "Mul", "Div", "Rem", "BitAnd", "BitOr", "BitXor", "Shl", "Shr", "Neg", "Not"];
+
+/// Whether a text implements an operator for a type.
+pub(crate) fn implements_operators(text: &str) -> bool {
+    let is_operator = |word: &str| OPERATORS.contains(&word.strip_suffix("Assign").unwrap_or(word));
+    text.lines().map(|line| line.split("//").next().unwrap_or(line)).any(|line| {
+        line.trim_start().starts_with("impl")
+            && line.split_once(" for ").is_some_and(|(head, _)| head.split(|of| !is_of_name(of)).any(is_operator))
+    })
+}
+
 /// Returns the type that `type name = ..;` makes another name of, if the text has one.
 pub(crate) fn alias_of(text: &str, name: &str) -> Option<syn::Type> {
     let rest = only(after(text, "type", name))?.trim_start().strip_prefix('=')?;
@@ -124,6 +137,12 @@ mod tests {
     #[test]
     fn types_of_a_file() {
         assert!(defines_type(TEXT, "Body") && defines_type(TEXT, "Kind") && !defines_type(TEXT, "Gone"));
+        assert!(!implements_operators(TEXT));
+        assert!(
+            implements_operators("impl std::ops::Mul<f32> for Vec2 {")
+                && implements_operators("  impl<T> SubAssign for V<T>")
+        );
+        assert!(!implements_operators("impl Adder for Vec2 {") && !implements_operators("impl Vec2 { // Add for all"));
         assert_eq!(text(field_of(TEXT, "Body", "at")), "Vec2");
         assert_eq!(text(field_of(TEXT, "Body", "mass")), "f32");
         assert_eq!(text(field_of(TEXT, "Pair", "1")), "[Vec2 ; 2]");

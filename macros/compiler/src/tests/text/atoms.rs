@@ -77,7 +77,7 @@ fn names_that_are_taken() {
     check(
         "let value = h(a) + h(b);",
         "auto value_2 = <callee0>(a);
-         auto value = (value_2 + <callee1>(b));",
+         auto value = value_2 + <callee1>(b);",
     );
     check(
         "let l_break = a; 'l: { if p { break 'l; } }",

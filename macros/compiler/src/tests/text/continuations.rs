@@ -12,8 +12,8 @@ fn callers() {
     );
     check(
         "match h(a) { None => {} Some(x) => r = x + g(b) }".replace("r =", "*r =").as_str(),
-        "<callee0>(a<then0, 2 inside>if_some([&](auto x) __attribute__((always_inline)) {
-             r = (x + <callee1>(b));
+        "<callee0>(a<then0, 1 inside>if_some([&](auto x) __attribute__((always_inline)) {
+             r = x + <callee1>(b);
          }));",
     );
     check(

@@ -46,7 +46,7 @@ fn several_operands_change_something() {
     check(
         "let x = h(a) + h(b);",
         "auto value = <callee0>(a);
-         auto x = (value + <callee1>(b));",
+         auto x = value + <callee1>(b);",
     );
     check(
         "let x = g(a, h(b), m[c], h(c), a);",
