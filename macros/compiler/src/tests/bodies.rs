@@ -323,3 +323,19 @@ fn dynamic_memory_of_two_functions() {
         }
     }
 }
+
+/// The elements of an array that a closure makes are what the closure returns, as uniform as that, and read what it reads.
+#[test]
+fn arrays_that_closures_make() {
+    let each = |value: &str| {
+        format!("let a: [u32; 3] = std::array::from_fn(|k| {value}); if a[1] > 4 {{ cluster.sync(); }} v += a[0];")
+    };
+    right_but_not_with(&kernel("", &each("n + k as u32")), ("n + k", "t + k"));
+    // What the peer is about to write is read before it may.
+    let each = "let a: [u32; 3] = std::array::from_fn(|k| far[cur][k] + 1); cluster.sync();
+        s[cur][t] = a[1] + a[2]; cluster.sync();";
+    right_but_not_with(&kernel("", each), ("+ 1); cluster.sync();", "+ 1);"));
+    let rows = "let a: [[u32; 2]; 2] = std::array::from_fn(|i| std::array::from_fn(|j| far[cur][2 * i + j]));
+        cluster.sync(); s[cur][t] = a[1][0]; cluster.sync();";
+    right_but_not_with(&kernel("", rows), ("cluster.sync(); s[cur]", "s[cur]"));
+}
