@@ -154,4 +154,34 @@ fn saturates(input: &[f32], out: &mut [f32], chunks: u32) {
     }
 }
 
+/// A stage is released only if what is in it is more than nothing.
+#[cluster_kernel(block = 96)]
+fn waits_for_more(input: &[f32], out: &mut [f32], chunks: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = shared_array::<[f32; 64], 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 64);
+    if i == 64 {
+        for k in 0..chunks {
+            empty[k % 2].wait_parity(k / 2 % 2 == 0);
+            full[k % 2].expect_tx(256);
+            bulk_copy_async(&stages[k % 2], &input[k * 64..(k + 1) * 64], &full[k % 2]);
+            let _ = full[k % 2].arrive();
+        }
+    } else if i < 64 {
+        let mut sum = 0.0;
+        for k in 0..chunks {
+            full[k % 2].wait_parity(k / 2 % 2 == 1);
+            sum += stages[k % 2][i];
+            if stages[k % 2][i] > 0.0 {
+                let _ = empty[k % 2].arrive();
+            }
+        }
+        out[i] = sum;
+    }
+}
+
 fn main() {}

@@ -94,8 +94,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         yielded: BTreeMap::new(),
     };
     builder.params();
-    let teams = builder.teams.values().copied().collect();
-    let end = SpanRange::at(function.body.span.hi);
+    let (teams, end) = (builder.teams.values().copied().collect(), SpanRange::at(function.body.span.hi));
     let value = builder.block(&function.body);
     builder.return_value(Some(value), end);
     builder.drop_scopes(0, TokenLoss::EndOfScope, end);

@@ -10,6 +10,7 @@ use super::Parser;
 use super::operator_traits;
 use super::readable::identity_of;
 use super::signature::bounded;
+use super::syntax::turbofished;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::followed::{joined_words, method_marker};
@@ -237,18 +238,6 @@ fn replace_self(stream: TokenStream, own_type: &TokenStream) -> TokenStream {
         tree => tree.into(),
     };
     stream.into_iter().flat_map(replace).collect()
-}
-
-/// Returns a type's name in a form that can stand in an expression too: `Pair::<T>`.
-pub(super) fn turbofished(ty: &Type) -> TokenStream {
-    let Type::Path(path) = ty else { return ty.to_token_stream() };
-    let mut path = path.clone();
-    for segment in &mut path.path.segments {
-        if let syn::PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
-            arguments.colon2_token = Some(Default::default());
-        }
-    }
-    path.to_token_stream()
 }
 
 fn type_name(ty: &Type) -> Option<String> {

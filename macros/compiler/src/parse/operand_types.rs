@@ -268,7 +268,7 @@ impl Parser<'_> {
                     let is_number = NUMBERS.iter().any(|bound| generics.has_bound(bound));
                     return if is_number { TypeHint::Number } else { TypeHint::Unknown };
                 }
-                if scalar(&name).is_some() || name == "f16" || name == "bf16" {
+                if scalar(&name).is_some() || ["f16", "bf16", "e4m3", "e5m2"].contains(&name.as_str()) {
                     return scalar_hint(&name);
                 }
                 match self.file().and_then(|file| source::alias_of(file, &name)) {

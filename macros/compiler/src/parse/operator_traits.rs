@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{GenericArgument, ImplItem, ItemImpl, PathArguments, Type};
 
-use super::implementation::turbofished;
+use super::syntax::turbofished;
 use crate::diag::{Diags, Reported};
 use crate::messages;
 use crate::model::expr::ExprKind;

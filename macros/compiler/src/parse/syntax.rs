@@ -60,3 +60,15 @@ pub(super) fn type_argument(arguments: &PathArguments, index: usize) -> Option<&
 pub(super) fn untyped(input: &Pat) -> &Pat {
     if let Pat::Type(typed) = input { &typed.pat } else { input }
 }
+
+/// Returns a type's name in a form that can stand in an expression too: `Pair::<T>`.
+pub(super) fn turbofished(ty: &Type) -> TokenStream {
+    let Type::Path(path) = ty else { return ty.to_token_stream() };
+    let mut path = path.clone();
+    for segment in &mut path.path.segments {
+        if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+            arguments.colon2_token = Some(Default::default());
+        }
+    }
+    path.to_token_stream()
+}

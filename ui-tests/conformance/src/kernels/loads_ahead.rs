@@ -81,7 +81,7 @@ fn elements_of_local_arrays(device: &Device) -> Outcome {
 fn made<const N: usize>(x: &[u32], weights: &[u32], out: &mut [u32], from: usize) {
     let i = this_thread_block().thread_rank() as usize;
     let own: [u32; N] = std::array::from_fn(|k| x[i * N + k]);
-    let vectors: [u32x4; 2] = std::array::from_fn(|k| x.load_vec::<4>(2 * (i % 4) + k));
+    let vectors: [u32x4; 2] = std::array::from_fn(|k| x.load_vec::<4>(8 * (i % 4) + 4 * k));
     let first = from + i / 31;
     let rows: [[u32; 2]; N] = std::array::from_fn(|k| std::array::from_fn(|j| /* made */ weights[first + 2 * k + j]));
     let sum = own.iter().zip(&rows).map(|(x, [a, b])| x * a + b).sum::<u32>();

@@ -404,6 +404,33 @@ fn of_orders(device: &Device) -> Outcome {
     equal(&out.read()?, &[Fixed(123), Fixed(5), Fixed(-7), Fixed(11), Fixed(5)])
 }
 
+/// Numbers of which the text shows nothing, between barriers of a cluster.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn numbers(x: &[f32], out: &mut [f32]) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let mine = shared_array::<f32, 32>();
+    let t = block.thread_rank();
+    let joined = |a, b| a * b + a;
+    mine[t] = x[cluster.thread_rank()];
+    cluster.sync();
+    let far = cluster.map_shared_rank(&mine, 1 - cluster.block_rank());
+    let sum = joined(far[t], x[t]);
+    cluster.sync();
+    mine[t] = joined(sum, sum);
+    block.sync();
+    out[cluster.thread_rank()] = mine[31 - t];
+}
+
+fn of_numbers(device: &Device) -> Outcome {
+    let x: Vec<f32> = (0..64).map(|i| (i % 7) as f32).collect();
+    let mut out = device.upload(&[0.0f32; 64])?;
+    numbers(&device.upload(&x)?, &mut out).grid(2).launch(device)?;
+    let joined = |a: f32, b: f32| a * b + a;
+    let one = |i: usize| joined(x[(i + 32) % 64], x[i % 32]);
+    let want: Vec<f32> = (0..64).map(|i| i / 32 * 32 + 31 - i % 32).map(|i| joined(one(i), one(i))).collect();
+    equal(&out.read()?, &want)
+}
+
 fn of_failures(device: &Device) -> Outcome {
     let values = device.upload(&[Fixed(1), Fixed(2)])?;
     let mut out = device.upload(&[Fixed(0)])?;
@@ -416,7 +443,7 @@ fn of_failures(device: &Device) -> Outcome {
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "overloads",
-        checks: check_list![of_duals, of_words, of_pairs, of_places, of_orders, of_failures],
-        kernels: kernel_list![derivatives, fixed, blend, sets, pairs, orders, places, underflow],
+        checks: check_list![of_duals, of_words, of_pairs, of_places, of_orders, of_numbers, of_failures],
+        kernels: kernel_list![derivatives, fixed, blend, sets, pairs, orders, places, numbers, underflow],
     }]
 }

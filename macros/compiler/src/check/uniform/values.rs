@@ -233,8 +233,7 @@ impl<'a, 'f> Values<'a, 'f> {
         let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
         let (fixed, factors) = (FixedValues::of(cfg, control), RefCell::default());
         let (own_elements, told) = (own_elements::of(cfg), told::Told::of(cfg));
-        let overwritten = overwritten::Overwritten::of(cfg);
-        let reached = Vec::new();
+        let (overwritten, reached) = (overwritten::Overwritten::of(cfg), Vec::new());
         let mut values =
             Values { cfg, control, live, function, fixed, factors, levels, own_elements, told, overwritten, reached };
         loop {
