@@ -37,11 +37,11 @@ pub(super) type Closures<'f> = BTreeMap<LocalId, Closure<'f>>;
 
 /// Returns the closure with a name that an argument is, or is a reference to.
 pub(super) fn named_closure(function: &Function, argument: &Expr) -> Option<LocalId> {
-    match &argument.kind {
-        ExprKind::Local(local) if function.kind(*local) == Kind::Closure => Some(*local),
-        ExprKind::Borrow { target, .. } => named_closure(function, target),
-        _ => None,
+    if let ExprKind::Borrow { target, .. } = &argument.kind {
+        return named_closure(function, target);
     }
+    let ExprKind::Local(local) = argument.kind else { return None };
+    (function.kind(local) == Kind::Closure).then_some(local)
 }
 
 pub(super) fn closures(function: &Function) -> Closures<'_> {
@@ -358,22 +358,33 @@ impl<'e> Nest<'e> {
                 Node::Expr(expr) => expr,
             };
             let is_own = |place: &Expr| local_of(place).is_none_or(|local| declared.contains(&local));
-            form = form.min(match &expr.kind {
-                // It changes a variable around it.
-                ExprKind::Assign(place, _)
-                | ExprKind::AssignOp { place, .. }
-                | ExprKind::Borrow { mutable: true, target: place }
-                    if !is_own(place) =>
-                {
-                    Form::Untested
-                }
+            let written = if let ExprKind::Assign(place, _)
+            | ExprKind::AssignOp { place, .. }
+            | ExprKind::Borrow { mutable: true, target: place } = &expr.kind
+            {
+                Some(place)
+            } else {
+                None
+            };
+            let is_unknown = if let ExprKind::Op { op, .. } = expr.kind {
+                is_collective(op) || matches!(op, Op::Atomic(_) | Op::Fence(..))
+            } else {
+                matches!(expr.kind, ExprKind::Cuda(_))
+            };
+            let calls = matches!(
+                expr.kind,
                 ExprKind::Call { .. }
-                | ExprKind::AssignOp { function: Some(_), .. }
-                | ExprKind::CallClosure { .. }
-                | ExprKind::Print(_) => self.add(expr),
-                ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. } | ExprKind::Cuda(_) => Form::Untested,
-                ExprKind::Op { op, .. } if is_collective(*op) => Form::Untested,
-                _ => Form::Twice,
+                    | ExprKind::CallClosure { .. }
+                    | ExprKind::AssignOp { function: Some(_), .. }
+                    | ExprKind::Print(_)
+            );
+            // It may change a variable around it.
+            form = form.min(if is_unknown || written.is_some_and(|place| !is_own(place)) {
+                Form::Untested
+            } else if calls {
+                self.add(expr)
+            } else {
+                Form::Twice
             });
         });
         form
