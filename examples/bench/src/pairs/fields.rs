@@ -213,7 +213,7 @@ fn sampled(volume: &[f32], edge: usize, at: Point) -> f32 {
     mixed([plane(z), plane(z + 1)], u)
 }
 
-/// What a ray through fog brings, and how much of the light behind passes.
+/// The light that a ray through fog brings, and the share of the light behind that passes.
 #[repr(C)]
 #[derive(Clone, Copy, DeviceCopy, Default)]
 struct Light {
@@ -320,7 +320,7 @@ fn relaxed_exactly(plates: &[f32], steps: u32, rate: f64) -> Vec<f64> {
     all
 }
 
-/// What a pixel of the fog shows.
+/// The light of a pixel of the fog, and the share that passes.
 fn seen(volume: &[f32], edge: usize, width: usize, steps: u32, pixel: usize) -> [f64; 2] {
     let size = edge as f64;
     let at = |pixel: usize| (pixel as f64 + 0.5) / width as f64 - 0.5;

@@ -25,7 +25,7 @@ struct Line {
     day: u32,
 }
 
-/// What a query asks of lines.
+/// The conditions of a query on lines.
 #[repr(C)]
 #[derive(Clone, Copy, DeviceCopy)]
 struct Query {

@@ -1,4 +1,4 @@
-//! What encoders and decoders of video do: motion, colours, edges of blocks, sums of rectangles.
+//! Steps of encoders and decoders of video: motion, colours, edges of blocks, sums of rectangles.
 
 use phalanx::prelude::*;
 

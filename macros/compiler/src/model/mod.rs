@@ -129,7 +129,7 @@ pub(crate) struct Function {
     pub(crate) refused: BTreeMap<String, RefusedMethod>,
     /// Whether an operator may be a function or one of numbers, of operands of which the text shows no type.
     pub(crate) has_open_operators: bool,
-    /// Whether it is the function of an operator.
+    /// Whether the function is that of an operator.
     pub(crate) is_operator: bool,
     /// What the parser took the names for that it recognised.
     pub(crate) claims: Vec<name::Claim>,

@@ -55,7 +55,7 @@ impl IndexValue {
         IndexValue { form: self.as_chunk().form, ..self.bounded_from(size) }
     }
 
-    /// As many indexes as a length from this one on, by their bounds alone.
+    /// Returns the interval of the indexes from this one on, as many as a length, by their bounds alone.
     fn bounded_from(self, length: &IndexValue) -> IndexValue {
         let end = self.max().zip(length.max()).and_then(|(most, length)| most.checked_add(length));
         let upper = end.filter(|end| *end > 0).map(Size::Number);
