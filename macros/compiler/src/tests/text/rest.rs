@@ -38,6 +38,12 @@ fn what_has_a_test_of_its_own() {
         "let (mut at, mut s) = (b, 0); let to = &mut at; for i in 0..a { s += w[i + b]; *to += 1; } m[at] = s;";
     hoists(through, SUMS, &[]);
     hoists(&sums("if s == 3 { return; } m[b] = s;"), SUMS, &[]);
+    // What a function is given may wait in it.
+    hoists(
+        &format!("let f = |k: usize| m.atomic(k).load(Relaxed); {}", sums("let t = helper(&f); m[b] = t;")),
+        SUMS,
+        &[],
+    );
     hoists(&sums("let f = |x: u32| x + 1; m[b] = f(s);"), SUMS, &[]);
     // What the rest tests before the store is another condition.
     let under = format!("{SUMS} && holds(when(b > 2, within(m, b - 2)))");

@@ -42,7 +42,7 @@ impl Meetings {
                     // A closure stands here, and may fail where the function calls it: a thread that does leaves its warp there.
                     let may_fail = |argument: &Expr| match argument.kind {
                         ExprKind::Closure { .. } => !is_pure_closure(function, argument),
-                        _ => named_closure(function, argument).is_some(),
+                        _ => named_closure(argument).is_some(),
                     };
                     may_wait |= arguments.iter().any(may_fail);
                     if !makes_array(callee) {

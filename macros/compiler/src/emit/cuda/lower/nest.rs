@@ -36,12 +36,12 @@ pub(super) struct Closure<'f> {
 pub(super) type Closures<'f> = BTreeMap<LocalId, Closure<'f>>;
 
 /// Returns the closure with a name that an argument is, or is a reference to.
-pub(super) fn named_closure(function: &Function, argument: &Expr) -> Option<LocalId> {
+pub(super) fn named_closure(argument: &Expr) -> Option<LocalId> {
     if let ExprKind::Borrow { target, .. } = &argument.kind {
-        return named_closure(function, target);
+        return named_closure(target);
     }
     let ExprKind::Local(local) = argument.kind else { return None };
-    (function.kind(local) == Kind::Closure).then_some(local)
+    (argument.result_kind == Kind::Closure).then_some(local)
 }
 
 pub(super) fn closures(function: &Function) -> Closures<'_> {
@@ -93,7 +93,6 @@ impl<'e> Guard<'e> {
 
 /// A loop and the loops inside of it.
 pub(super) struct Nest<'e> {
-    function: &'e Function,
     pub(super) whole: &'e Expr,
     /// The variable of the loop: a new one in each iteration of a `for`, and the counter of a `while`.
     pub(super) variable: Option<LocalId>,
@@ -129,7 +128,7 @@ pub(super) struct Nest<'e> {
 
 impl<'e> Nest<'e> {
     /// Returns the loop, unless there can be no test before it.
-    pub(super) fn of(function: &'e Function, whole: &'e Expr, closures: &'e Closures<'e>) -> Option<Nest<'e>> {
+    pub(super) fn of(whole: &'e Expr, closures: &'e Closures<'e>) -> Option<Nest<'e>> {
         let (variable, own, body, counter) = if let ExprKind::For { local, body, .. } = &whole.kind {
             (*local, *local, body, None)
         } else {
@@ -138,7 +137,6 @@ impl<'e> Nest<'e> {
             (Some(counter.local), None, body, Some(counter))
         };
         let mut nest = Nest {
-            function,
             whole,
             variable,
             form: Form::Twice,
@@ -265,7 +263,7 @@ impl<'e> Nest<'e> {
                 if let (Callee::Method(..), Some(receiver)) = (callee, arguments.first()) {
                     self.receivers.extend(local_of(receiver));
                 }
-                let closures = arguments.iter().filter_map(|argument| named_closure(self.function, argument));
+                let closures = arguments.iter().filter_map(named_closure);
                 closures.map(|closure| self.called(closure)).min().unwrap_or(Form::Twice)
             }
             ExprKind::AssignOp { function: Some(function), .. } => {

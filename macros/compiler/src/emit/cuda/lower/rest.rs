@@ -14,6 +14,7 @@
 
 use super::Lower;
 use super::collectives::is_collective;
+use super::nest::named_closure;
 use super::straight::Scan;
 use super::tested::Tested;
 use crate::model::expr::{Callee, Expr, ExprKind, Stmt, StmtKind};
@@ -59,6 +60,8 @@ pub(super) fn rest(statements: &[Stmt], is_whole: bool) -> &[Stmt] {
 pub(super) fn is_repeatable(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Op { op, .. } => !is_collective(*op),
+        // What a closure does that a function is given, the function does not say.
+        ExprKind::Call { arguments, .. } => !arguments.iter().any(|argument| named_closure(argument).is_some()),
         ExprKind::Loop { .. }
         | ExprKind::Labelled { .. }
         | ExprKind::Break { .. }
