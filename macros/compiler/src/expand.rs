@@ -57,7 +57,7 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
     }
 }
 
-/// What an item expands to.
+/// The items that an item expands to.
 struct Expanded {
     items: TokenStream,
     is_refused: bool,

@@ -41,8 +41,7 @@ pub(super) fn choose(functions: &[Resolved]) -> Vec<Vec<ChosenFence>> {
         let own = around[index];
         for call in caller.fences().calls {
             let since = if call.follows_entry { own.before } else { MemoryEffects::empty() };
-            // An operator of numbers is no function.
-            let Some(&callee) = function.callees.get(&usize::from(call.slot)) else { continue };
+            let Some(callee) = function.callee(call.slot) else { continue };
             let of = &mut around[callee];
             of.before |= caller.left_of(&call.before).for_callers() | since;
             of.after |= caller.all_of(&call.after) | own.after;
@@ -106,8 +105,7 @@ impl Caller<'_> {
     /// The causes with the effects of the functions that are called.
     fn causes(&self, causes: &[Cause], of: &[MemoryEffects]) -> Vec<Cause> {
         let with_callee = |cause: &Cause| {
-            let callee = cause.call.and_then(|slot| self.function.callees.get(&usize::from(slot)));
-            let called = callee.map(|callee| of[*callee]);
+            let called = cause.call.and_then(|slot| self.function.callee(slot)).map(|callee| of[callee]);
             Cause { effects: cause.effects | called.unwrap_or(MemoryEffects::empty()), ..*cause }
         };
         causes.iter().map(with_callee).collect()

@@ -22,6 +22,13 @@ pub(super) struct Resolved {
     pub(super) may_fail: bool,
 }
 
+impl Resolved {
+    /// Returns the index of the function of a slot, which an operator of C++ is not.
+    pub(super) fn callee(&self, slot: u16) -> Option<usize> {
+        self.callees.get(&usize::from(slot)).copied()
+    }
+}
+
 /// The functions of a program, callees first.
 #[derive(Default)]
 pub(super) struct Order {

@@ -110,6 +110,21 @@ impl BinaryOp {
     }
 }
 
+/// The traits of operators that are functions, without those that assign.
+const TRAITS: [&str; 12] = ["Add", "Sub", "Mul", "Div", "Rem", "BitAnd", "BitOr", "BitXor", "Shl", "Shr", "Neg", "Not"];
+
+/// Returns the trait that computes what the trait of an operator assigns: itself, if it does not assign.
+pub(crate) fn computing_trait(name: &str) -> Option<&str> {
+    let base = name.strip_suffix("Assign").unwrap_or(name);
+    let is_one = TRAITS.contains(&base) && (base == name || !is_unary_trait(base));
+    is_one.then_some(base)
+}
+
+/// Whether the trait's operator has one operand.
+pub(crate) fn is_unary_trait(name: &str) -> bool {
+    matches!(name, "Neg" | "Not")
+}
+
 /// The operators that a type can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overload {

@@ -1,4 +1,4 @@
-//! What the text shows of the types of operands: which are numbers, which are values of a user's type, whose operators are functions,
+//! The types of operands, as far as the text shows them: which are numbers, which are values of a user's type, whose operators are functions,
 //! and which only rustc knows. The text of the file says which fields a type has. All of it is a guess that rustc confirms: an operator
 //! that is taken for one of numbers has numbers for its operands in the host body, or does not compile.
 
@@ -31,7 +31,7 @@ pub(super) enum TypeHint {
     Unknown,
 }
 
-/// What an operand is.
+/// The kind of an operand, by its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operand {
     Integer,

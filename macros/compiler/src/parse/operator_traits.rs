@@ -9,24 +9,18 @@ use crate::diag::{Diags, Reported};
 use crate::messages;
 use crate::model::expr::ExprKind;
 use crate::model::op::Op;
+use crate::model::operator::{computing_trait, is_unary_trait};
 use crate::model::ty::ParamType;
 use crate::model::walk::walk_block;
 use crate::model::{Method, OperatorImpl};
 use crate::span::SpanRange;
 
-/// The traits of operators, without those that assign.
-const OPERATORS: [&str; 12] =
-    ["Add", "Sub", "Mul", "Div", "Rem", "BitAnd", "BitOr", "BitXor", "Shl", "Shr", "Neg", "Not"];
-
 /// Returns the operator that an `impl` is of: by the name of the trait, which the items of the `impl` have rustc confirm.
 /// `None` if it is of another trait.
 pub(super) fn operator_impl(item: &ItemImpl, name: &str, diags: &mut Diags) -> Result<Option<OperatorImpl>, Reported> {
     let Some(last) = item.trait_.as_ref().and_then(|(path, _)| path.segments.last()) else { return Ok(None) };
-    let base = name.strip_suffix("Assign").unwrap_or(name);
-    let is_unary = matches!(base, "Neg" | "Not");
-    if !OPERATORS.contains(&base) || is_unary && base != name {
-        return Ok(None);
-    }
+    let Some(base) = computing_trait(name) else { return Ok(None) };
+    let is_unary = is_unary_trait(base);
     let right = match &last.arguments {
         PathArguments::AngleBracketed(arguments) => match arguments.args.first() {
             Some(GenericArgument::Type(right)) => Some(right.clone()),

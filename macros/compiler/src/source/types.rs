@@ -1,19 +1,16 @@
 //! The types that a file shows: of fields, constants and results. They are read where they are asked for, from the text.
 
 use super::is_of_name;
+use crate::model::operator::computing_trait;
 
 /// Whether a text defines a structure or an enum of this name.
 pub(crate) fn defines_type(text: &str, name: &str) -> bool {
     ["struct", "enum"].iter().any(|word| after(text, word, name).next().is_some())
 }
 
-/// The traits of operators that are functions.
-const OPERATORS: [&str; 12] =
-    ["Add", "Sub", "Mul", "Div", "Rem", "BitAnd", "BitOr", "BitXor", "Shl", "Shr", "Neg", "Not"];
-
 /// Whether a text implements an operator for a type.
 pub(crate) fn implements_operators(text: &str) -> bool {
-    let is_operator = |word: &str| OPERATORS.contains(&word.strip_suffix("Assign").unwrap_or(word));
+    let is_operator = |word: &str| computing_trait(word).is_some();
     text.lines().map(|line| line.split("//").next().unwrap_or(line)).any(|line| {
         line.trim_start().starts_with("impl")
             && line.split_once(" for ").is_some_and(|(head, _)| head.split(|of| !is_of_name(of)).any(is_operator))

@@ -33,7 +33,7 @@ impl Filling<'_> {
 
     /// The device function of a slot, which an operator of C++ is not.
     pub(super) fn called(&self, slot: u16) -> Option<&Resolved> {
-        self.function.callees.get(&usize::from(slot)).map(|index| &self.functions[*index])
+        self.function.callee(slot).map(|index| &self.functions[index])
     }
 
     /// Whether threads do something together in what is called at one of these slots.

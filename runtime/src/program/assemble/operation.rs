@@ -13,7 +13,7 @@ impl Text {
         operands: &[&'static [Fragment]],
         filling: &Filling<'_>,
     ) {
-        let Some(function) = filling.function.callees.get(&usize::from(callee)) else {
+        let Some(function) = filling.function.callee(callee) else {
             // One that assigns is a statement.
             let (open, close) = if symbol.ends_with('=') { ("", "") } else { ("(", ")") };
             self.push(open);
@@ -28,7 +28,7 @@ impl Text {
             right.iter().for_each(|right| self.fragments(right, filling));
             return self.push(close);
         };
-        self.push(&filling.names.functions[*function]);
+        self.push(&filling.names.functions[function]);
         for (index, operand) in operands.iter().enumerate() {
             self.push(if index == 0 { "(" } else { ", " });
             self.fragments(operand, filling);

@@ -11,11 +11,11 @@ use crate::span::SpanRange;
 impl Host<'_> {
     /// Prints the declaration of the array whose elements a loop assigns, if a statement is that loop.
     pub(super) fn filled_array(&self, whole: &Expr, at: SpanRange) -> Option<TokenStream> {
-        let (ExprKind::For { id, .. }, Some(array)) = (&whole.kind, array_of(whole)) else { return None };
-        let info = self.function.local(array);
+        let ExprKind::For { id, .. } = &whole.kind else { return None };
+        let info = self.function.locals.iter().find(|local| local.filled_by == Some(*id))?;
         let (name, lo) = (&info.name, at.lo);
         let mutable = info.mutable.map(|at| quote_spanned!(at=> mut));
-        let ty = info.ty.as_ref().filter(|_| info.filled_by == Some(*id)).map(|ty| &ty.tokens)?;
+        let ty = info.ty.as_ref().map(|ty| &ty.tokens)?;
         let made = self.made(whole)?;
         Some(quote_spanned!(lo=> let #mutable #name: #ty = #made;))
     }
@@ -46,18 +46,4 @@ fn parts(whole: &Expr) -> Option<(Option<LocalId>, &Expr)> {
     let [statement] = &body.statements[..] else { return None };
     let StmtKind::Expr(assigned) = &statement.kind else { return None };
     Some((*local, assigned))
-}
-
-/// Returns the array to whose elements a loop assigns in its only statement.
-fn array_of(whole: &Expr) -> Option<LocalId> {
-    let (_, assigned) = parts(whole)?;
-    let ExprKind::Assign(place, _) = &assigned.kind else { return array_of(assigned) };
-    let mut place = &**place;
-    while let ExprKind::Index { base, .. } = &place.kind {
-        place = base;
-    }
-    match place.kind {
-        ExprKind::Local(array) => Some(array),
-        _ => None,
-    }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::induction::local;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::walk::{walk, walk_block};
@@ -18,7 +19,7 @@ pub(super) fn bounded(function: &Function) -> BTreeSet<SiteId> {
             return;
         }
         let mut memories = BTreeSet::new();
-        lengths(&range.end, &mut |of| memories.extend(name_of(of)));
+        lengths(&range.end, &mut |of| memories.extend(local(of)));
         memories.retain(|memory| !is_assigned(function, *memory));
         walk(whole, &mut |expr| {
             if let ExprKind::Index { base, index, site } = &expr.kind
@@ -42,13 +43,6 @@ pub(super) fn lengths(number: &Expr, visit: &mut impl FnMut(&Expr)) {
             operands.iter().for_each(|operand| lengths(operand, visit));
         }
         _ => {}
-    }
-}
-
-fn name_of(memory: &Expr) -> Option<LocalId> {
-    match memory.kind {
-        ExprKind::Local(local) => Some(local),
-        _ => None,
     }
 }
 

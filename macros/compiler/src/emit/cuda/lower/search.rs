@@ -9,6 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::Lower;
+use super::induction::local as variable;
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Unrolling};
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
@@ -172,10 +173,6 @@ impl Lower<'_> {
             None => value,
         }
     }
-}
-
-fn variable(expr: &Expr) -> Option<LocalId> {
-    if let ExprKind::Local(local) = expr.kind { Some(local) } else { None }
 }
 
 /// Whether an expression is `(low + high) / 2` or `low + (high - low) / 2`, which is below `high` if `low` is.
