@@ -134,3 +134,51 @@ fn loops_over_tables() {
     assert!(expansion.contains("(TABLE) . len ()"), "{expansion}");
     assert!(text(source, |_| None).contains("#pragma unroll\n"));
 }
+
+/// Loops of few iterations in which a variable is scaled, or threads meet and a constant is shifted, are unrolled, so that it is a constant.
+#[test]
+fn scaled_variables() {
+    let unrolled = |body: &str| {
+        let (text, asked) = numbers(body);
+        (text.matches("#pragma unroll\n").count(), asked.len())
+    };
+    let halved = |range: &str, last: &str| {
+        format!(
+            "let block = this_thread_block(); let mut half = 512; for _ in {range} {{
+                for k in (a..half).step_by(256) {{ m[k] = m[2 * k]; }} block.sync(); {last}
+            }}"
+        )
+    };
+    assert_eq!(unrolled(&halved("0..3", "half /= 2;")), (1, 0));
+    assert_eq!(unrolled(&halved("0..N", "half /= 2;")), (1, 1), "the runtime knows how many");
+    assert_eq!(unrolled(&halved("0..b", "half /= 2;")), (0, 0), "only the launch knows");
+    assert_eq!(unrolled(&halved("0..3", "half -= b;")), (0, 0), "the variable is no constant");
+    assert_eq!(unrolled(&halved("0..40", "half /= 2;")), (0, 0), "there are too many");
+    let shifted = |shift: &str, last: &str| {
+        format!(
+            "let block = this_thread_block(); for step in 0..10 {{
+                let distance = {shift}; m[a + distance] = m[a] + w[distance]; {last}
+            }}"
+        )
+    };
+    assert_eq!(unrolled(&shifted("1 << step", "block.sync();")), (1, 0));
+    assert_eq!(unrolled(&shifted("256 >> step", "block.sync();")), (1, 0));
+    assert_eq!(unrolled(&shifted("b << step", "block.sync();")), (0, 0), "it is no constant");
+}
+
+/// A loop of a few rounds that loads and stores is unrolled, so that no load waits for a store of the round before: also one over
+/// `start..start + length`.
+#[test]
+fn few_rounds_of_a_thread() {
+    let unrolled = |range: &str, body: &str| {
+        let (text, asked) = numbers(&format!("for k in {range} {{ {body} }}"));
+        (text.matches("#pragma unroll\n").count(), asked.len())
+    };
+    let moved = "m[k] = m[k + a] + 1;";
+    assert_eq!(unrolled("0..8", moved), (1, 0));
+    assert_eq!(unrolled("a..a + WIDE", moved), (1, 1), "the runtime knows how many");
+    assert_eq!(unrolled("b..a + 8", moved), (0, 0), "only the launch knows");
+    assert_eq!(unrolled("0..9", moved), (0, 0), "there are too many");
+    assert_eq!(unrolled("0..8", "m[k] = 1;"), (0, 0), "it loads nothing");
+    assert_eq!(unrolled("0..8", "*r += m[k + a];"), (0, 0), "it stores nothing");
+}

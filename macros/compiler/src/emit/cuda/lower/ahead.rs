@@ -203,7 +203,8 @@ fn stages(function: &Function, nest: &Nest<'_>) -> Option<Ahead> {
     }
 }
 
-fn is_memory(place: &Expr) -> bool {
+/// Whether a place is an element of memory.
+pub(super) fn is_memory(place: &Expr) -> bool {
     matches!(&place.kind, ExprKind::Index { base, .. } if base.memory().is_some())
 }
 

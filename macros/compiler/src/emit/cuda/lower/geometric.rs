@@ -1,14 +1,17 @@
 //! `while` loops whose variable is multiplied or divided by a constant in each iteration, as the stages of a sorting network, a transform or a
-//! scan are: `while half < 1024 { ..; half *= 2; }`. The compiler of CUDA C++ unrolls only small ones. They have few iterations, in each of
-//! which the variable is a constant, once they are unrolled: a division by it is a shift, and most indexes are known to be within bounds.
+//! scan are: `while half < 1024 { ..; half *= 2; }`. So are `for` loops with few iterations that end so, or in which threads meet and that
+//! shift a constant: `for level in 0..8 { let distance = 1 << level; .. }`. The compiler of CUDA C++ unrolls only small ones. In each of their
+//! iterations the variable is a constant, once they are unrolled: a division by it is a shift, and most indexes are known to be within bounds.
 
 use std::collections::BTreeSet;
 
+use super::collectives::is_collective;
 use super::constant_loops::{is_constant, size_by};
 use super::induction::local;
 use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, StmtKind};
 use crate::model::place::writes;
-use crate::model::walk::{Node, block_nodes};
+use crate::model::range::Adaptor;
+use crate::model::walk::{Node, block_nodes, walk_block};
 use crate::model::{Function, LocalId};
 
 /// The number of bits of the values that the variable is taken to have. A loop has an iteration for each, or for each two if it multiplies by 4.
@@ -31,6 +34,44 @@ pub(super) fn unrolled(function: &Function, whole: &Expr, outer: &BTreeSet<Local
     let is_only_write = writes(whole, scaled.local) == 1;
     let is_small = || size(body).saturating_mul(scaled.iterations()) <= LARGEST;
     (begins_constant && is_only_write && ends(condition, scaled.local, outer) && is_small()).then_some(scaled.local)
+}
+
+/// The most iterations of a loop over a range.
+const MOST_ITERATIONS: u64 = 16;
+
+/// Returns the most iterations with which a loop over a range is unrolled, and the variable that it scales. `outer` has the variables of
+/// unrolled loops around it.
+pub(super) fn most_iterations(
+    function: &Function,
+    whole: &Expr,
+    outer: &BTreeSet<LocalId>,
+) -> Option<(u64, Option<LocalId>)> {
+    let ExprKind::For { local, range, body, .. } = &whole.kind else { return None };
+    let scaled = Scaled::of(body).map(|scaled| scaled.local).filter(|scaled| {
+        let begins_constant = init(function, *scaled).is_some_and(|init| is_constant(init, outer));
+        begins_constant && writes(whole, *scaled) == 1
+    });
+    let shifts = || local.is_some_and(|local| shifts_constant(body, local)) && meets(body);
+    let is_plain = matches!(range.adaptors[..], [] | [Adaptor::Rev]);
+    (is_plain && (scaled.is_some() || shifts())).then(|| (MOST_ITERATIONS.min(LARGEST / size(body).max(1)), scaled))
+}
+
+/// Whether threads meet in a body.
+fn meets(body: &Block) -> bool {
+    let mut meets = false;
+    walk_block(body, &mut |expr| meets |= matches!(expr.kind, ExprKind::Op { op, .. } if is_collective(op)));
+    meets
+}
+
+/// Whether a body shifts a constant by a variable.
+fn shifts_constant(body: &Block, variable: LocalId) -> bool {
+    let mut shifts = false;
+    walk_block(body, &mut |expr| {
+        if let ExprKind::Binary { op: BinaryOp::Shl | BinaryOp::Shr, left, right, .. } = &expr.kind {
+            shifts |= local(right) == Some(variable) && is_constant(left, &BTreeSet::new());
+        }
+    });
+    shifts
 }
 
 /// Whether a condition compares the variable with a constant.

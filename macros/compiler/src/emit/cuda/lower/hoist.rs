@@ -15,10 +15,10 @@ use super::access::{Access, AccessForm, Region};
 use super::ahead::{Ahead, STAGES, ahead, is_combination};
 use super::counter::Counter;
 use super::deferred::{Deferred, deferred};
+use super::few_rounds::few_rounds;
 use super::intervals::Values;
 use super::loop_tests::{Shifted, Test, Tests};
 use super::nest::{Form, Nest};
-use super::strided_loops::strided;
 
 use crate::emit::cuda::ast::Unrolling;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
@@ -140,7 +140,7 @@ impl Lower<'_> {
                 let of = known.lower.number_within(stages, STAGES);
                 Some(Unrolling { unroll: Unroll::By(of.number), only_if: Some(of) })
             }
-            None => strided(known.lower, whole),
+            None => few_rounds(known.lower, whole),
         };
         let is_known =
             |expr, site| accesses.contains(&site) || known.lower.unchecked.contains(&site) || is_plain(whole, expr);

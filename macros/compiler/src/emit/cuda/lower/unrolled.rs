@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::numbers::count;
 use super::{Lower, geometric};
 use crate::emit::cuda::ast::{Unrolling, Within};
 use crate::model::expr::{Expr, ExprKind};
@@ -14,6 +15,12 @@ pub(super) struct Unrolled {
     counted: BTreeMap<LocalId, Option<Within>>,
     /// Those of `while` loops that scale them.
     scaled: BTreeSet<LocalId>,
+}
+
+impl Unrolled {
+    fn outer(&self) -> BTreeSet<LocalId> {
+        self.counted.keys().chain(&self.scaled).copied().collect()
+    }
 }
 
 impl Lower<'_> {
@@ -33,16 +40,34 @@ impl Lower<'_> {
         let counted = std::mem::take(&mut self.unrolled.counted);
         let small = self.unrolled_fully(whole, &counted);
         self.unrolled.counted = counted;
+        let scaling = if small.is_none() { self.scaling_for(whole) } else { None };
+        let small = small.or(scaling.map(|(unrolling, _)| unrolling));
         let unrolling = asked.or(small);
-        let ExprKind::For { local: Some(local), .. } = whole.kind else { return lower(self, unrolling) };
-        if let Some(Unrolling { only_if, .. }) = small
-            && unrolling.is_some_and(|unrolling| unrolling.unroll == Unroll::Fully)
-        {
-            self.unrolled.counted.insert(local, only_if);
-        }
+        let ExprKind::For { local, .. } = whole.kind else { return lower(self, unrolling) };
+        let constants = small.filter(|_| unrolling.is_some_and(|unrolling| unrolling.unroll == Unroll::Fully));
+        let constants = constants.into_iter().flat_map(|Unrolling { only_if, .. }| {
+            let scaled = scaling.and_then(|(_, scaled)| scaled);
+            [local, scaled].into_iter().flatten().map(move |local| (local, only_if))
+        });
+        let constants: Vec<_> = constants.collect();
+        self.unrolled.counted.extend(constants.iter().copied());
         let lowered = lower(self, unrolling);
-        self.unrolled.counted.remove(&local);
+        for (local, _) in constants {
+            self.unrolled.counted.remove(&local);
+        }
         lowered
+    }
+
+    /// How far a loop over a range is unrolled in which a variable is scaled, and which.
+    fn scaling_for(&mut self, whole: &Expr) -> Option<(Unrolling, Option<LocalId>)> {
+        let ExprKind::For { range, .. } = &whole.kind else { return None };
+        let (most, scaled) = geometric::most_iterations(self.function, whole, &self.unrolled.outer())?;
+        if let Some(iterations) = range.count() {
+            return (2..=most).contains(&iterations).then(|| (Unroll::Fully.into(), scaled));
+        }
+        let iterations = count(self.function, range).filter(|_| most >= 2)?;
+        let only_if = Some(self.number_within(iterations, [2, most]));
+        Some((Unrolling { unroll: Unroll::Fully, only_if }, scaled))
     }
 
     /// Lowers a `while` loop that does not count.
@@ -52,8 +77,7 @@ impl Lower<'_> {
         whole: &Expr,
         lower: impl FnOnce(&mut Self, Option<Unrolling>) -> R,
     ) -> R {
-        let outer = self.unrolled.counted.keys().chain(&self.unrolled.scaled).copied().collect();
-        let scaled = geometric::unrolled(self.function, whole, &outer);
+        let scaled = geometric::unrolled(self.function, whole, &self.unrolled.outer());
         let unrolling = self.unroll(id).or_else(|| scaled.map(|_| Unroll::Fully.into()));
         self.unrolled.scaled.extend(scaled);
         let lowered = lower(self, unrolling);
