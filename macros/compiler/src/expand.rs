@@ -16,6 +16,7 @@ use crate::messages;
 use crate::model::options::Options;
 use crate::model::{Definitions, Function, Implementation, Method, Role};
 use crate::parse;
+use crate::parse::computing::Closed;
 use crate::rules::Rule;
 use crate::session::Session;
 use crate::source;
@@ -44,17 +45,37 @@ pub(crate) fn device(session: Session, options: TokenStream, item: TokenStream) 
     expand(session, Role::Device, options, item)
 }
 
-/// Expands an item. An operator of operands whose types the text does not show is a function, of which the checks know less than of one of
-/// numbers: what they refuse is read once more with numbers for such operands, as rustc then has to confirm.
+/// Expands an item, with closures in place of functions that only compute, unless it is refused with them. An operator of operands whose
+/// types the text does not show is a function, of which the checks know less than of one of numbers: what they refuse is read once more with
+/// numbers for such operands, as rustc then has to confirm.
 fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream) -> TokenStream {
-    let first = expand_once(session, role, options.clone(), item.clone());
+    if let Some(expanded) = expand_closed(session, role, &options, &item) {
+        return expanded;
+    }
+    let first = expand_once(session, role, options.clone(), item.clone(), None);
     match first.is_refused && first.has_open_operators {
         true => {
-            let second = expand_once(Session { numbers: true, ..session }, role, options, item);
+            let second = expand_once(Session { numbers: true, ..session }, role, options, item, None);
             if second.is_refused { first.items } else { second.items }
         }
         false => first.items,
     }
+}
+
+/// Expands an item with closures in place of functions that only compute; `None` if it calls none, or is refused.
+fn expand_closed(session: Session, role: Role, options: &TokenStream, item: &TokenStream) -> Option<TokenStream> {
+    let file = source::text(prepared::span_of(item)?)?;
+    let closed = parse::computing::closed(item, &file)?;
+    let expanded = expand_once(session, role, options.clone(), closed.item.clone(), Some(&closed));
+    (!expanded.is_refused).then_some(expanded.items)
+}
+
+/// The condition that the closures of an item are of the functions that it names.
+fn unless_closed(Closed { followed, .. }: &Closed) -> impl Iterator<Item = Conditional> {
+    followed.iter().map(|function| {
+        let is_right = |_| emit::followed::condition(std::slice::from_ref(function));
+        Conditional::unless(messages::another_function(&function.name), is_right)
+    })
 }
 
 /// The items that an item expands to.
@@ -64,7 +85,14 @@ struct Expanded {
     has_open_operators: bool,
 }
 
-fn expand_once(session: Session, role: Role, options: TokenStream, item: TokenStream) -> Expanded {
+/// Expands an item as it is, or one with closures.
+fn expand_once(
+    session: Session,
+    role: Role,
+    options: TokenStream,
+    item: TokenStream,
+    closed: Option<&Closed>,
+) -> Expanded {
     let plain = |items| Expanded { items, is_refused: false, has_open_operators: false };
     let item = match prepared::prepared(role, &options, item, None) {
         Ok(item) => item,
@@ -74,6 +102,7 @@ fn expand_once(session: Session, role: Role, options: TokenStream, item: TokenSt
     let mut parsed = parse_as(role, options.clone(), item.clone(), &mut diags);
     let Parsed::Function { function, conditions } = &mut parsed else { return generate(&parsed, diags) };
     let has_open_operators = function.has_open_operators;
+    function.text = closed.map_or(function.text, |closed| closed.text);
     let file = source::text(function.name.span());
     define(function, file.as_deref().map(source::definitions).unwrap_or_default());
     let (function, understood, known) = (&**function, diags.is_empty(), OnceCell::new());
@@ -91,7 +120,8 @@ fn expand_once(session: Session, role: Role, options: TokenStream, item: TokenSt
     let is_refused = checked.is_err();
     let items = match checked {
         Ok(checked) => {
-            let (items, refused) = (emit::items(&checked), conditional.iter().map(Conditional::refuse));
+            let (items, of_closures) = (emit::items(&checked), closed.into_iter().flat_map(unless_closed));
+            let refused = conditional.into_iter().chain(of_closures).map(|fault| fault.refuse());
             quote!(#items #(#refused)* #selections)
         }
         Err(Reported) => {

@@ -96,6 +96,11 @@ pub(crate) fn generic_trait_method(at: SpanRange) -> Diag {
         .help("make the trait generic, or write a generic device function")
 }
 
+pub(crate) fn another_function(name: &proc_macro2::Ident) -> Diag {
+    let message = format!("`{name}` is another function than the device function of this name in the file");
+    Diag::new(Rule::UnsupportedSyntax, SpanRange::of(name), message).help("give one of the two another name")
+}
+
 pub(crate) fn collective_in_closure(at: SpanRange) -> Diag {
     Diag::new(
         Rule::CollectiveInClosure,

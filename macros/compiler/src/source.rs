@@ -3,7 +3,9 @@
 
 mod types;
 
-pub(crate) use types::{alias_of, constant_type, defines_type, field_of, implements_operators, result_of};
+pub(crate) use types::{
+    alias_of, constant_type, defines_type, field_of, function_body, implements_operators, result_of,
+};
 
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 

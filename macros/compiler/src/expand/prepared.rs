@@ -33,7 +33,7 @@ pub(super) fn prepared(
 }
 
 /// The span whose file an item stands in: that of a function's name, since `macro_rules!` may have made the rest elsewhere.
-fn span_of(item: &TokenStream) -> Option<Span> {
+pub(super) fn span_of(item: &TokenStream) -> Option<Span> {
     let mut tokens = item.clone().into_iter();
     let name = tokens.by_ref().find(|token| matches!(token, TokenTree::Ident(word) if word == "fn")).and(tokens.next());
     name.or_else(|| item.clone().into_iter().next()).map(|token| token.span())

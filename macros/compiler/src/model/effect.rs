@@ -30,7 +30,12 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         | ExprKind::Some(value) => of(value),
         ExprKind::Borrow { target, .. } | ExprKind::Field { base: target, .. } => of(target),
         ExprKind::Binary { op, left, right, .. } => {
-            let own = if op.divides() { Effect::Reads } else { Effect::Pure };
+            // By what may be 0, it fails: a literal is not, and by a constant it fails in each launch or in none.
+            let may_fail = match right.kind {
+                ExprKind::Constant(_) => false,
+                _ => op.divides() && right.integer().is_none_or(|divisor| divisor == 0),
+            };
+            let own = if may_fail { Effect::Reads } else { Effect::Pure };
             own.max(of(left)).max(of(right))
         }
         ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {

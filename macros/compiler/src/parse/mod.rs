@@ -10,6 +10,7 @@ mod barrier;
 mod call;
 pub(crate) mod called_tokens;
 mod closure;
+pub(crate) mod computing;
 mod control;
 mod conversions;
 mod copied_items;

@@ -45,6 +45,13 @@ pub(crate) fn result_of(text: &str, name: &str) -> Option<syn::Type> {
     syn::parse_str(known?).ok()
 }
 
+/// Returns the body of the only function of this name, without its braces, as far as its first block ends.
+pub(crate) fn function_body<'t>(text: &'t str, name: &'t str) -> Option<&'t str> {
+    let rest = only(after(text, "fn", name))?;
+    let (_, body) = rest[header(rest).len()..].split_at_checked(1)?;
+    body.split_once('}').map(|(body, _)| body)
+}
+
 /// Returns the part of a function before its body. A `;` in brackets belongs to a type.
 fn header(text: &str) -> &str {
     let mut depth = 0_u32;

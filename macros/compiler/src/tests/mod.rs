@@ -7,6 +7,7 @@ mod bodies;
 mod branch_correlation;
 mod calls;
 mod closures;
+mod computing;
 mod constant_propagation;
 mod constants;
 mod copies;

@@ -7,6 +7,11 @@ pub(super) const UNSEEN: &[(&str, &str)] = &[
         "said by rustc where it builds the instance, and `cargo check` builds none",
     ),
     ("`{name}` of `{of}` is not supported in a kernel [{rule}]", "said by rustc, in `methods_of_rust.stderr`"),
+    (
+        "`{name}` is another function than the device function of this name in the file",
+        "said by rustc, if another macro renames one of the two",
+    ),
+    ("give one of the two another name", "the same"),
     ("assertion failed: k <= self.len()", RUNTIME),
     ("assertion failed: mid <= self.len()", RUNTIME),
     ("assertion failed: step != 0", RUNTIME),

@@ -83,7 +83,7 @@ impl Values<'_, '_, '_> {
     pub(super) fn adjacent(&mut self) -> Vec<(SiteId, Neighbours)> {
         let ExprKind::For { local: Some(variable), range, body, .. } = &self.nest.whole.kind else { return Vec::new() };
         let Some(rounds) = Rounds::of(self.lower.function, range) else { return Vec::new() };
-        let (stored, is_changed) = stores(body);
+        let (stored, is_changed) = stores(body, |closure| self.lower.is_pure(closure));
         let (mut found, mut of_chunks) = (Vec::new(), Vec::new());
         for (_, access) in self.nest.accesses.clone() {
             let Some(Access { site, memory, index, form: AccessForm::Element }) = Access::of(access) else { continue };
@@ -158,8 +158,8 @@ fn array_of(number: &Expr) -> Option<LocalId> {
     arrays.first().copied()
 }
 
-/// Returns the elements of memory that a body assigns, and whether it changes any memory, or may.
-fn stores(body: &Block) -> (BTreeSet<SiteId>, bool) {
+/// Returns the elements of memory that a body assigns, and whether it changes any memory, or may. `is_pure` tells of a closure that has a name.
+fn stores(body: &Block, is_pure: impl Fn(LocalId) -> bool) -> (BTreeSet<SiteId>, bool) {
     let (mut stored, mut is_changed) = (BTreeSet::new(), false);
     walk_block(body, &mut |expr| match &expr.kind {
         ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => {
@@ -175,7 +175,8 @@ fn stores(body: &Block) -> (BTreeSet<SiteId>, bool) {
             is_changed |= !arguments.iter().all(is_own);
         }
         ExprKind::Call { callee, arguments, .. } => is_changed |= !passes_values(callee, arguments),
-        ExprKind::CallClosure { .. } | ExprKind::Cuda(_) => is_changed = true,
+        ExprKind::CallClosure { closure, .. } => is_changed |= !is_pure(*closure),
+        ExprKind::Cuda(_) => is_changed = true,
         _ => {}
     });
     (stored, is_changed)

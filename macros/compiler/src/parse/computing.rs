@@ -1,0 +1,280 @@
+//! Device functions of the same file that only compute an integer of integers, as `fn at(x: usize, y: usize) -> usize { y * WIDTH + x }` does, as
+//! closures of the functions that call them: what an index is computed of is known then, so that accesses are tested before loops. That the
+//! calls are of these functions, rustc confirms.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{
+    BinOp, Expr, ExprBinary, ExprLit, ExprParen, FnArg, ItemFn, Lit, LitInt, ReturnType, Stmt, Type,
+    parse_quote_spanned,
+};
+
+use super::readable::{Known, declared_everywhere, declared_in, identity_of, name_of, words};
+use super::same_file::Module;
+use crate::model::followed::Followed;
+use crate::model::ty::scalar;
+use crate::source;
+use crate::span::respanned;
+
+/// A function with closures in place of functions that it calls.
+pub(crate) struct Closed {
+    pub(crate) item: TokenStream,
+    /// What rustc has to confirm.
+    pub(crate) followed: Vec<Followed>,
+    /// The identity of the function's own text, by which its callers know it.
+    pub(crate) text: u64,
+}
+
+/// Methods of integers that compute, and cannot fail.
+const METHODS: [&str; 8] =
+    ["abs_diff", "max", "min", "saturating_add", "saturating_sub", "wrapping_add", "wrapping_mul", "wrapping_sub"];
+
+/// Declares closures for the functions that only compute; `None` if the item calls none. `file` is the text of the file around it.
+pub(crate) fn closed(item: &TokenStream, file: &str) -> Option<Closed> {
+    let may_compute = |name: &Ident| source::function_body(file, &name.to_string()).is_some_and(is_one_expression);
+    if !called(item.clone()).iter().any(may_compute) {
+        return None;
+    }
+    let mut item: ItemFn = syn::parse2(item.clone()).ok()?;
+    let names = Names::of(&item);
+    let module = Module::around(&item.sig.ident, file)?;
+    let declared = [declared_in(&item), declared_everywhere(&item)].concat();
+    let (statements, followed) = (Vec::new(), Vec::new());
+    let mut closures = Closures { module: &module, names: &names, declared, statements, followed, open: Vec::new() };
+    for name in names.called.values().filter(|name| may_compute(name)) {
+        let _is_computing = closures.add(name).is_some();
+    }
+    let Closures { statements, followed, .. } = closures;
+    if statements.is_empty() {
+        return None;
+    }
+    let (sig, block) = (&item.sig, &item.block);
+    let text = identity_of(&quote!(#sig #block));
+    item.block.stmts.splice(0..0, statements);
+    Some(Closed { item: item.into_token_stream(), followed, text })
+}
+
+/// Returns the names that stand before parentheses, which is nearly always a call.
+fn called(item: TokenStream) -> Vec<Ident> {
+    let (mut found, mut name) = (Vec::new(), None);
+    for tree in item {
+        name = match tree {
+            TokenTree::Ident(word) => Some(word),
+            TokenTree::Group(group) => {
+                let is_call = group.delimiter() == Delimiter::Parenthesis;
+                found.extend(name.take().filter(|_| is_call));
+                found.extend(called(group.stream()));
+                None
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+        };
+    }
+    found
+}
+
+/// Whether the text of a body may be an expression that computes: other things are not read at all.
+fn is_one_expression(body: &str) -> bool {
+    !body.contains([';', '[', '{', '"', '!'])
+}
+
+/// The names in an item.
+#[derive(Default)]
+struct Names {
+    /// The functions that it calls by their name alone, each where it does so first.
+    called: BTreeMap<String, Ident>,
+    /// How often each is called so, and how often each word stands anywhere.
+    calls: BTreeMap<String, usize>,
+    words: BTreeMap<String, usize>,
+}
+
+impl Names {
+    fn of(item: &ItemFn) -> Names {
+        let mut names = Names::default();
+        names.visit_block(&item.block);
+        words(&item.to_token_stream()).for_each(|word| *names.words.entry(word.to_string()).or_default() += 1);
+        names
+    }
+
+    /// Whether a name stands nowhere but in calls: in an argument, or in a constant, it is needed as the function's.
+    fn is_only_called(&self, name: &str) -> bool {
+        self.calls.get(name) == self.words.get(name)
+    }
+}
+
+impl<'a> Visit<'a> for Names {
+    fn visit_expr_call(&mut self, call: &'a syn::ExprCall) {
+        if let Expr::Path(path) = &*call.func
+            && let Some(name) = path.path.get_ident()
+        {
+            self.called.entry(name.to_string()).or_insert_with(|| name.clone());
+            *self.calls.entry(name.to_string()).or_default() += 1;
+        }
+        visit::visit_expr_call(self, call);
+    }
+
+    fn visit_generic_argument(&mut self, _: &'a syn::GenericArgument) {}
+
+    fn visit_item(&mut self, _: &'a syn::Item) {}
+}
+
+/// The closures that an item gets.
+struct Closures<'m> {
+    module: &'m Module,
+    names: &'m Names,
+    /// The names that mean something else in the item than in its module.
+    declared: Vec<String>,
+    statements: Vec<Stmt>,
+    followed: Vec<Followed>,
+    /// The functions that are being read, by the identities of their texts.
+    open: Vec<u64>,
+}
+
+/// What stands for the parameters of a function.
+type Bound = BTreeMap<String, Expr>;
+
+impl<'m> Closures<'m> {
+    /// Adds the closure of a function, if it only computes.
+    fn add(&mut self, name: &Ident) -> Option<()> {
+        self.names.is_only_called(&name.to_string()).then_some(())?;
+        let (known, at) = (self.known(name)?, name.span());
+        let (params, _) = signature_of(known)?;
+        let itself = params.iter().map(|(name, _)| parse_quote_spanned!(at=> #name)).collect();
+        let result = self.result(name, itself)?;
+        let params = params.iter().map(|(name, ty)| quote!(#name: #ty));
+        let closure = respanned(quote!(|#(#params),*| #result), at);
+        self.statements.push(parse_quote_spanned!(at=> let #name = #closure;));
+        Some(())
+    }
+
+    /// Returns the result of a function for arguments.
+    fn result(&mut self, name: &Ident, arguments: Vec<Expr>) -> Option<Expr> {
+        let known = self.known(name)?;
+        let (params, result) = signature_of(known)?;
+        // One that calls itself is no expression that ends.
+        (params.len() == arguments.len() && !self.open.contains(&known.identity)).then_some(())?;
+        let bound = params.iter().zip(arguments).map(|((name, _), argument)| (name.to_string(), argument)).collect();
+        self.open.push(known.identity);
+        let result = self.computed(result, &bound, name.span());
+        self.open.pop();
+        let function = Followed { name: name.clone(), elsewhere: None, text: known.identity, method: None };
+        if !self.followed.iter().any(|other| other.is_same(&function)) {
+            self.followed.push(function);
+        }
+        result
+    }
+
+    /// Returns a function that may be read in place of its calls, as far as its names mean in the item what they do where it stands.
+    fn known(&self, name: &Ident) -> Option<&'m Known> {
+        let is_own = |name: &String| self.declared.contains(name);
+        let known = self.module.functions.get(&name.to_string()).filter(|_| !is_own(&name.to_string()));
+        known.filter(|known| !known.names.iter().any(is_own))
+    }
+
+    /// Returns an expression with what stands for the parameters, and with the bodies of the functions that it calls; `None` if it is not
+    /// computed of parameters, literals and constants, or fails otherwise than by an overflow.
+    fn computed(&mut self, expr: &Expr, bound: &Bound, at: Span) -> Option<Expr> {
+        let mut computed = |expr: &Expr| self.computed(expr, bound, at);
+        Some(match expr {
+            Expr::Lit(literal) if matches!(literal.lit, Lit::Int(_)) => expr.clone(),
+            Expr::Path(path) => {
+                let name = path.path.get_ident()?.to_string();
+                bound.get(&name).cloned().or_else(|| is_named_as_constant(&name).then(|| expr.clone()))?
+            }
+            Expr::Paren(ExprParen { expr: inner, .. }) | Expr::Group(syn::ExprGroup { expr: inner, .. }) => {
+                let inner = computed(inner)?;
+                parse_quote_spanned!(at=> (#inner))
+            }
+            Expr::Cast(cast) if is_integer(&cast.ty) => {
+                let (inner, ty) = (computed(&cast.expr)?, &cast.ty);
+                parse_quote_spanned!(at=> (#inner) as #ty)
+            }
+            Expr::Binary(binary) if is_arithmetic(binary) => {
+                let (left, right, op) = (computed(&binary.left)?, computed(&binary.right)?, &binary.op);
+                parse_quote_spanned!(at=> #left #op #right)
+            }
+            Expr::MethodCall(call)
+                if METHODS.iter().any(|method| call.method == method) && call.turbofish.is_none() =>
+            {
+                let (receiver, method) = (computed(&call.receiver)?, &call.method);
+                let arguments = call.args.iter().map(computed).collect::<Option<Vec<Expr>>>()?;
+                parse_quote_spanned!(at=> #receiver.#method(#(#arguments),*))
+            }
+            Expr::Call(call) => {
+                let Expr::Path(path) = &*call.func else { return None };
+                let arguments = call.args.iter().map(computed).collect::<Option<Vec<Expr>>>()?;
+                let name = Ident::new(&path.path.get_ident()?.to_string(), at);
+                let (params, _) = signature_of(self.known(&name)?)?;
+                let typed = arguments.into_iter().zip(params).map(|(argument, (_, ty))| passed(argument, ty));
+                let arguments = typed.collect::<Option<Vec<Expr>>>()?;
+                let result = self.result(&name, arguments)?;
+                parse_quote_spanned!(at=> (#result))
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Returns an argument as an expression that has the parameter's type wherever it stands.
+fn passed(argument: Expr, ty: &Type) -> Option<Expr> {
+    match argument {
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => {
+            let text = format!("{}{}", number.base10_digits(), ty.to_token_stream());
+            let number = LitInt::new(&text, number.span());
+            Some(parse_quote_spanned!(number.span()=> #number))
+        }
+        Expr::Path(_) | Expr::Cast(_) | Expr::Paren(_) => Some(parse_quote_spanned!(ty.span()=> (#argument))),
+        // What has a name in it has the name's type.
+        argument => {
+            let has_name = words(&argument.to_token_stream()).next().is_some();
+            has_name.then(|| parse_quote_spanned!(ty.span()=> (#argument)))
+        }
+    }
+}
+
+fn is_arithmetic(binary: &ExprBinary) -> bool {
+    match binary.op {
+        BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) => true,
+        BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::BitXor(_) | BinOp::Shl(_) | BinOp::Shr(_) => true,
+        // By what may be 0, it fails: by a constant, in each launch or in none.
+        BinOp::Div(_) | BinOp::Rem(_) => match &*binary.right {
+            Expr::Lit(_) => true,
+            Expr::Path(path) => path.path.get_ident().is_some_and(|name| is_named_as_constant(&name.to_string())),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Returns the parameters and the result of a function of integers whose body is one expression.
+fn signature_of(known: &Known) -> Option<Signature<'_>> {
+    let (sig, [Stmt::Expr(result, None)]) = (&known.sig, &known.block.stmts[..]) else { return None };
+    let ReturnType::Type(_, ty) = &sig.output else { return None };
+    let is_generic = !sig.generics.params.is_empty() || sig.generics.where_clause.is_some();
+    let params = sig.inputs.iter().map(|input| match input {
+        FnArg::Typed(input) if is_integer(&input.ty) => {
+            let name = name_of(&input.pat).filter(|name| name.mutability.is_none())?;
+            Some((&name.ident, &*input.ty))
+        }
+        FnArg::Typed(_) | FnArg::Receiver(_) => None,
+    });
+    let params = params.collect::<Option<Vec<_>>>()?;
+    // The type of what has no parameter in it is not shown.
+    let has_type = words(&result.to_token_stream()).any(|word| params.iter().any(|(param, _)| **param == word));
+    (is_integer(ty) && !is_generic && has_type).then_some((params, result))
+}
+
+type Signature<'k> = (Vec<(&'k Ident, &'k Type)>, &'k Expr);
+
+fn is_integer(of: &Type) -> bool {
+    let Type::Path(path) = of else { return false };
+    let name = path.path.get_ident().and_then(|name| scalar(&name.to_string()));
+    name.is_some_and(|name| name.starts_with(['i', 'u']))
+}
+
+fn is_named_as_constant(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_uppercase()) && !name.contains(|of: char| of.is_ascii_lowercase())
+}

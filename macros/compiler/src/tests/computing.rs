@@ -1,0 +1,81 @@
+//! Device functions that only compute, as closures of those that call them (`parse/computing`).
+
+use proc_macro2::TokenStream;
+
+use crate::parse::computing::closed;
+
+/// What a kernel with this body has in place of the functions of the file, without spaces, and how many rustc has to confirm.
+fn closures(functions: &str, body: &str) -> (String, usize) {
+    let kernel = format!("fn subject(m: &mut [u32]) {{ {body} }}");
+    let file = format!("const WIDTH: usize = 8;\n{functions}\n#[cluster_kernel]\n{kernel}");
+    let item: TokenStream = kernel.parse().unwrap();
+    let Some(closed) = closed(&item, &file) else { return Default::default() };
+    let text = closed.item.to_string().replace(' ', "");
+    let (_, body) = text.split_once('{').unwrap();
+    let own = body.find("m[").unwrap();
+    (body[..own].into(), closed.followed.len())
+}
+
+fn of_one(functions: &str, body: &str) -> String {
+    closures(functions, body).0
+}
+
+const AT: &str = "#[device] fn at(x: usize, y: usize) -> usize { y * WIDTH + x }";
+
+#[test]
+fn indexes() {
+    assert_eq!(closures(AT, "m[at(1, 2)] = 3;"), ("letat=|x:usize,y:usize|y*WIDTH+x;".into(), 1));
+    let shifted = "#[device] pub fn half(x: u32) -> usize { (x.wrapping_mul(5) >> 1) as usize % WIDTH / 2 }";
+    assert_eq!(of_one(shifted, "m[half(9)] = 3;"), "lethalf=|x:u32|((x.wrapping_mul(5)>>1))asusize%WIDTH/2;");
+}
+
+/// Functions that functions call stand in their bodies, for arguments of the parameters' types.
+#[test]
+fn functions_in_functions() {
+    let functions = format!(
+        "{AT} #[device] fn below(x: usize) -> usize {{ at(x % 4, 1) + at(flipped(3) as usize, x) }}
+        #[device] fn flipped(x: u32) -> u32 {{ x ^ 1 }}"
+    );
+    let (text, followed) = closures(&functions, "m[below(2)] = 3;");
+    assert_eq!(text, "letbelow=|x:usize|(1usize*WIDTH+(x%4))+((x)*WIDTH+(((3u32^1))asusize));");
+    assert_eq!(followed, 3, "each is one that rustc confirms");
+    let open = "#[device] fn even(x: usize) -> usize { odd(x) } #[device] fn odd(x: usize) -> usize { even(x) }";
+    assert_eq!(of_one(open, "m[even(2)] = 3;"), "", "it has no end");
+}
+
+#[test]
+fn other_functions() {
+    let unless = |functions: &str, body: &str, why: &str| assert_eq!(of_one(functions, body), "", "{why}");
+    let body = "m[f(1)] = 3;";
+    unless("fn f(x: usize) -> usize { x }", body, "it is no device function");
+    unless("#[device] fn f(x: usize) -> usize { let y = x; y }", body, "it has statements");
+    unless("#[device] fn f(x: usize) -> usize { TABLE[x] }", body, "it reads a table");
+    unless("#[device] fn f(x: usize) -> usize { x / (x - 1) }", body, "it may fail");
+    unless("#[device] fn f(x: &usize) -> usize { *x }", body, "it takes a reference");
+    unless("#[device] fn f(x: f32) -> f32 { x }", body, "it computes no integer");
+    unless("#[device] fn f<const N: usize>(x: usize) -> usize { x * N }", body, "it is generic");
+    unless("#[device] fn f(_x: usize) -> usize { 3 }", body, "what it computes has no parameter in it");
+    unless(
+        "#[device] fn f(x: usize) -> usize { g(x) } #[device] fn g(x: usize) -> usize { TABLE[x] }",
+        body,
+        "so does what it calls",
+    );
+    unless("#[cfg(test)] #[device] fn f(x: usize) -> usize { x }", body, "it may not be there");
+    unless("mod other { #[device] fn f(x: usize) -> usize { x } }", body, "it is in another module");
+    unless(
+        "#[device] fn f(x: usize) -> usize { x } mod o { #[device] fn f(x: usize) -> usize { 7 * x } }",
+        body,
+        "there are two",
+    );
+}
+
+#[test]
+fn names_that_mean_something_else() {
+    let unless = |body: &str, why: &str| assert_eq!(of_one(AT, body), "", "{why}");
+    unless("let at = |x, y| x + y; m[at(1, 2)] = 3;", "it is a variable");
+    unless("let WIDTH = 3; m[at(1, 2)] = 3;", "its constant is hidden");
+    unless("m[at(1, 2)] = fold(at);", "it is an argument, too");
+    unless("m[at(1, 2)] = shared_array::<u32, { at(1, 2) }>()[0];", "a constant needs the function");
+    unless("m[geometry::at(1, 2)] = 3;", "it is a function of another module");
+    unless("m[point.at(1, 2)] = 3;", "it is a method");
+}
