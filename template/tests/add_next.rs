@@ -32,7 +32,7 @@ fn under_random_schedules() {
 }
 
 #[test]
-#[ignore = "needs a GPU of compute capability 9.0"]
+#[ignore = "needs a GPU of compute capability 9.0 or newer"]
 fn on_a_gpu() -> phalanx::Result<()> {
     assert_eq!(
         add_next_on(&Device::gpu(0)?, &input())?,

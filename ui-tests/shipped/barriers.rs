@@ -47,6 +47,36 @@ fn cccl_2701(input: &[u32], out: &mut [u32]) {
     out[block.thread_rank()] = tile[block.thread_rank()];
 }
 
+/// <https://github.com/NVIDIA/cutlass/issues/2364>: a function whose name promised to initialize a barrier arrives at it, and tells it
+/// of bytes.
+#[cluster_kernel(block = 128)]
+fn cutlass_2364(out: &mut [u32]) {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    if block.thread_rank() == 0 {
+        bar.expect_tx(16);
+        let _ = bar.arrive();
+    }
+    block.sync();
+    out[block.thread_rank()] = 1;
+}
+
+/// Its mend: the barrier begins, and the bytes that it is told of come.
+#[cluster_kernel(block = 128)]
+fn mend_of_cutlass_2364(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let tile = shared_array::<u32, 4>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 1);
+    if block.thread_rank() == 0 {
+        bar.expect_tx(16);
+        bulk_copy_async(&tile, &input[..4], &bar);
+        let _ = bar.arrive();
+    }
+    bar.wait_parity(false);
+    out[block.thread_rank()] = tile[block.thread_rank() % 4];
+}
+
 /// <https://github.com/triton-lang/triton/pull/9498>: one arrival is expected, and all lanes of a warp arrive.
 #[cluster_kernel(block = 32)]
 fn triton_9498(out: &mut [u32]) {
@@ -202,20 +232,89 @@ fn tilelang_2644(input: &[u32], out: &mut [u32]) {
     out[i] = tile[i];
 }
 
+/// Its mend: the bytes are those of the tile.
+#[cluster_kernel(block = 32)]
+fn mend_of_tilelang_2644(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<u32, 32>();
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    if i == 0 {
+        full.expect_tx(128);
+        bulk_copy_async(&tile, &input[..32], &full);
+        let _ = full.arrive();
+    }
+    full.wait_parity(false);
+    out[i] = tile[i];
+}
+
+/// <https://github.com/triton-lang/triton/pull/9046>: what a checker did not count. Two copies share a barrier, which expects the bytes
+/// of three. (The bug is ConSan's, which reported two copies as a deadlock, and took any number of bytes for right after that.)
+#[cluster_kernel(block = 32)]
+fn triton_9046(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let (left, right) = (shared_array::<u32, 32>(), shared_array::<u32, 32>());
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    if i == 0 {
+        full.expect_tx(384);
+        bulk_copy_async(&left, &input[..32], &full);
+        bulk_copy_async(&right, &input[32..64], &full);
+        let _ = full.arrive();
+    }
+    full.wait_parity(false);
+    out[i] = left[i] + right[i];
+}
+
+/// What ConSan refused: the bytes are those of both copies.
+#[cluster_kernel(block = 32)]
+fn mend_of_triton_9046(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let (left, right) = (shared_array::<u32, 32>(), shared_array::<u32, 32>());
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    if i == 0 {
+        full.expect_tx(256);
+        bulk_copy_async(&left, &input[..32], &full);
+        bulk_copy_async(&right, &input[32..64], &full);
+        let _ = full.arrive();
+    }
+    full.wait_parity(false);
+    out[i] = left[i] + right[i];
+}
+
 /// <https://github.com/deepseek-ai/DeepGEMM/pull/415>: the blocks of a cluster go through different numbers of rounds, and each
 /// round needs the peer's arrival.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn deepgemm_415(out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
-    let block = this_thread_block();
     let bar = shared_cluster_barrier();
-    bar.init_collective(&cluster, 32);
+    bar.init_collective(&cluster, 64);
     let own = rounds + cluster.block_rank();
     for k in 0..own {
         cluster.map_shared_rank(&bar, 1 - cluster.block_rank()).arrive();
+        let _ = bar.arrive();
         bar.wait_parity(k % 2 == 1);
     }
     out[this_grid().thread_rank()] = own;
+    cluster.sync();
+}
+
+/// Its mend: the blocks go through the same number of rounds.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn mend_of_deepgemm_415(out: &mut [u32], rounds: u32) {
+    let cluster = this_cluster();
+    let bar = shared_cluster_barrier();
+    bar.init_collective(&cluster, 64);
+    for k in 0..rounds {
+        cluster.map_shared_rank(&bar, 1 - cluster.block_rank()).arrive();
+        let _ = bar.arrive();
+        bar.wait_parity(k % 2 == 1);
+    }
+    out[this_grid().thread_rank()] = rounds;
     cluster.sync();
 }
 

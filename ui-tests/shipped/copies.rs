@@ -45,6 +45,37 @@ fn fuser_5448(input: &[u32], out: &mut [u32], rows: u32) {
     }
 }
 
+/// <https://github.com/NVIDIA/TransformerEngine/pull/3417>: a store of a tile is waited for by a thread that did not begin it, for which
+/// nothing is in flight. The block may exit while its memory is still read.
+#[cluster_kernel(block = 64)]
+fn transformer_engine_3417(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<u32, 64>();
+    tile[i] = input[i] + 1;
+    block.sync();
+    if i == 0 {
+        bulk_copy_async(&mut out[..64], &tile);
+    }
+    if i == 32 {
+        bulk_wait_group_read::<0>();
+    }
+}
+
+/// Its mend: the thread that began the store waits for it.
+#[cluster_kernel(block = 64)]
+fn mend_of_transformer_engine_3417(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<u32, 64>();
+    tile[i] = input[i] + 1;
+    block.sync();
+    if i == 0 {
+        bulk_copy_async(&mut out[..64], &tile);
+        bulk_wait_group_read::<0>();
+    }
+}
+
 /// <https://github.com/NVIDIA/Fuser/pull/3423>: the elements are used with no wait for the copy.
 #[cluster_kernel(block = 64)]
 fn fuser_3423(input: &[u32], out: &mut [u32]) {

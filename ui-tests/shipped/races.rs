@@ -18,6 +18,22 @@ fn tilelang_2613(input: &[u32], out: &mut [u32]) {
     out[i] = sum;
 }
 
+/// Its mend: the threads meet before the next round writes the tile.
+#[cluster_kernel(block = 64)]
+fn mend_of_tilelang_2613(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<u32, 64>();
+    let mut sum = 0;
+    for round in 0..3 {
+        tile[i] = input[round * 64 + i];
+        block.sync();
+        sum += if i < 32 { tile[63 - i] } else { 2 * tile[i - 32] };
+        block.sync();
+    }
+    out[i] = sum;
+}
+
 /// <https://github.com/ORNL/HeCBench/issues/253>: all threads read all of a tile, which the next round replaces.
 #[cluster_kernel(block = 64)]
 fn hecbench_253(input: &[u32], out: &mut [u32]) {

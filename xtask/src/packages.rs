@@ -153,11 +153,12 @@ impl Strangers {
         Err(format!("the README's program printed {printed:?}, not the simulator's {expected:?}"))
     }
 
-    /// The template's crate, whose tests run in the simulator.
+    /// The template's crate: what its CI file runs, with the tests in the simulator, and its program.
     fn template(&self) -> Result<()> {
         let folder = self.folder.join("my-kernels");
         template::instantiate(&folder, "my-kernels", &format!("{:?}", VERSION))?;
-        for arguments in [&["fmt", "--check"][..], &["test", "--quiet"], &["run", "--quiet"]] {
+        let lints = &["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"];
+        for arguments in [&["fmt", "--check"][..], lints, &["test", "--quiet"], &["run", "--quiet"]] {
             run(&mut self.cargo(&folder, arguments))?;
         }
         Ok(())

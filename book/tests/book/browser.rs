@@ -1,8 +1,9 @@
 //! Opens pages in headless Chromium, over the pipes of its DevTools protocol, and says what is wrong with them: errors of the console, files
-//! that do not load, pictures that are not shown, and content that is wider than the screen.
+//! that do not load, pictures that are not shown, and content that is wider than the screen. It also takes screenshots.
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -90,6 +91,16 @@ impl Browser {
         found
     }
 
+    /// Writes a screenshot of the open page as a PNG file: its whole height, up to some screens.
+    pub(crate) fn picture(&mut self, file: &Path) {
+        let mut clip = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].clone();
+        clip["height"] = json!(clip["height"].as_f64().expect("a number").min(6000.0));
+        clip["scale"] = json!(1);
+        let taken = self.call("Page.captureScreenshot", json!({"captureBeyondViewport": true, "clip": clip}));
+        let bytes = from_base64(taken["data"].as_str().expect("a text"));
+        fs::write(file, bytes).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    }
+
     /// Returns the value of an expression in the page.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let answer = self.call("Runtime.evaluate", json!({"expression": expression, "returnByValue": true}));
@@ -138,6 +149,33 @@ fn chromium() -> Option<OsString> {
         let mut programs = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
         programs.find(|program| program.is_file()).map(OsString::from)
     })
+}
+
+/// Returns the bytes of a text in base64 (RFC 4648).
+fn from_base64(text: &str) -> Vec<u8> {
+    let values = text.bytes().filter_map(|digit| match digit {
+        b'A'..=b'Z' => Some(digit - b'A'),
+        b'a'..=b'z' => Some(digit - b'a' + 26),
+        b'0'..=b'9' => Some(digit - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    });
+    let values: Vec<u8> = values.collect();
+    let bytes = |digits: &[u8]| {
+        let whole = (0..4).fold(0, |whole, at| whole << 6 | u32::from(digits.get(at).copied().unwrap_or(0)));
+        whole.to_be_bytes()[1..digits.len()].to_vec()
+    };
+    values.chunks(4).flat_map(bytes).collect()
+}
+
+#[test]
+fn base64_is_read() {
+    for (text, bytes) in
+        [("", &b""[..]), ("Zg==", b"f"), ("Zm8=", b"fo"), ("Zm9v", b"foo"), ("+/+/YQ==", b"\xfb\xff\xbfa")]
+    {
+        assert_eq!(from_base64(text), bytes, "{text}");
+    }
 }
 
 /// Returns the message of an error or a warning.

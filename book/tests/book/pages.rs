@@ -1,6 +1,7 @@
 //! Tests that the pages open in a browser without an error, show their pictures, and fit a phone.
 
-use std::fs;
+use std::path::PathBuf;
+use std::{env, fs};
 
 use crate::browser::{Browser, WIDTHS};
 use crate::{book, pages};
@@ -8,11 +9,19 @@ use crate::{book, pages};
 #[test]
 fn every_page_opens_on_a_phone_and_on_a_desktop() {
     let Some(mut browser) = Browser::start() else { return };
+    // A folder for screenshots, to look at.
+    let pictures = env::var_os("BOOK_PICTURES").map(PathBuf::from);
+    if let Some(folder) = &pictures {
+        fs::create_dir_all(folder).expect("a folder to write to");
+    }
     let mut faults = Vec::new();
     for page in pages() {
-        let name = page.strip_prefix(book()).expect("a page of the book").display();
+        let name = page.strip_prefix(book()).expect("a page of the book").display().to_string();
         for width in WIDTHS {
             faults.extend(browser.look(&page, width).iter().map(|fault| format!("{name} at {width}: {fault}")));
+            if let Some(folder) = &pictures {
+                browser.picture(&folder.join(format!("{}-{width}.png", name.replace(['/', '.'], "-"))));
+            }
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
