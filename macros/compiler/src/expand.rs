@@ -122,7 +122,8 @@ fn expand_once(
         Ok(checked) => {
             let (items, of_closures) = (emit::items(&checked), closed.into_iter().flat_map(unless_closed));
             let refused = conditional.into_iter().chain(of_closures).map(|fault| fault.refuse());
-            quote!(#items #(#refused)* #selections)
+            let selected = closed.map(|closed| emit::followed::selections(function, &closed.followed));
+            quote!(#items #(#refused)* #selections #selected)
         }
         Err(Reported) => {
             let (errors, stub) = (diags.joined(check::one_barrier::join).into_tokens(), emit::stub(function));

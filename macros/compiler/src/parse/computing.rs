@@ -1,6 +1,6 @@
 //! Device functions of the same file that only compute an integer of integers, as `fn at(x: usize, y: usize) -> usize { y * WIDTH + x }` does, as
 //! closures of the functions that call them: what an index is computed of is known then, so that accesses are tested before loops. That the
-//! calls are of these functions, rustc confirms.
+//! calls are of these functions, rustc confirms. `computing_methods` has those of types.
 
 use std::collections::BTreeMap;
 
@@ -43,18 +43,23 @@ pub(crate) fn closed(item: &TokenStream, file: &str) -> Option<Closed> {
     let names = Names::of(&item);
     let module = Module::around(&item.sig.ident, file)?;
     let declared = [declared_in(&item), declared_everywhere(&item)].concat();
+    let (sig, block) = (&item.sig, &item.block);
+    let text = identity_of(&quote!(#sig #block));
     let (statements, followed) = (Vec::new(), Vec::new());
     let mut closures = Closures { module: &module, names: &names, declared, statements, followed, open: Vec::new() };
     for name in names.called.values().filter(|name| may_compute(name)) {
         let _is_computing = closures.add(name).is_some();
     }
-    let Closures { statements, followed, .. } = closures;
+    closures.add_methods(&mut item);
+    let Closures { mut statements, followed, .. } = closures;
     if statements.is_empty() {
         return None;
     }
-    let (sig, block) = (&item.sig, &item.block);
-    let text = identity_of(&quote!(#sig #block));
-    item.block.stmts.splice(0..0, statements);
+    // From the last place on, so that the others stay where they are.
+    statements.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
+    for (place, statement) in statements {
+        item.block.stmts.insert(place, statement);
+    }
     Some(Closed { item: item.into_token_stream(), followed, text })
 }
 
@@ -83,7 +88,7 @@ fn is_one_expression(body: &str) -> bool {
 
 /// The names in an item.
 #[derive(Default)]
-struct Names {
+pub(super) struct Names {
     /// The functions that it calls by their name alone, each where it does so first.
     called: BTreeMap<String, Ident>,
     /// How often each is called so, and how often each word stands anywhere.
@@ -97,6 +102,11 @@ impl Names {
         names.visit_block(&item.block);
         words(&item.to_token_stream()).for_each(|word| *names.words.entry(word.to_string()).or_default() += 1);
         names
+    }
+
+    /// Whether a name stands nowhere.
+    pub(super) fn is_free(&self, name: &str) -> bool {
+        !self.words.contains_key(name)
     }
 
     /// Whether a name stands nowhere but in calls: in an argument, or in a constant, it is needed as the function's.
@@ -122,19 +132,20 @@ impl<'a> Visit<'a> for Names {
 }
 
 /// The closures that an item gets.
-struct Closures<'m> {
-    module: &'m Module,
-    names: &'m Names,
-    /// The names that mean something else in the item than in its module.
-    declared: Vec<String>,
-    statements: Vec<Stmt>,
+pub(super) struct Closures<'m> {
+    pub(super) module: &'m Module,
+    pub(super) names: &'m Names,
+    /// The names that mean something else in the item than in its module, each as often as it is declared.
+    pub(super) declared: Vec<String>,
+    /// The declarations of closures, each with the number of statements of the body before it.
+    pub(super) statements: Vec<(usize, Stmt)>,
     followed: Vec<Followed>,
     /// The functions that are being read, by the identities of their texts.
     open: Vec<u64>,
 }
 
 /// What stands for the parameters of a function.
-type Bound = BTreeMap<String, Expr>;
+pub(super) type Bound = BTreeMap<String, Expr>;
 
 impl<'m> Closures<'m> {
     /// Adds the closure of a function, if it only computes.
@@ -146,7 +157,7 @@ impl<'m> Closures<'m> {
         let result = self.result(name, itself)?;
         let params = params.iter().map(|(name, ty)| quote!(#name: #ty));
         let closure = respanned(quote!(|#(#params),*| #result), at);
-        self.statements.push(parse_quote_spanned!(at=> let #name = #closure;));
+        self.statements.push((0, parse_quote_spanned!(at=> let #name = #closure;)));
         Some(())
     }
 
@@ -160,29 +171,41 @@ impl<'m> Closures<'m> {
         self.open.push(known.identity);
         let result = self.computed(result, &bound, name.span());
         self.open.pop();
-        let function = Followed { name: name.clone(), elsewhere: None, text: known.identity, method: None };
+        self.follow(Followed { name: name.clone(), elsewhere: None, text: known.identity, method: None });
+        result
+    }
+
+    pub(super) fn follow(&mut self, function: Followed) {
         if !self.followed.iter().any(|other| other.is_same(&function)) {
             self.followed.push(function);
         }
-        result
     }
 
     /// Returns a function that may be read in place of its calls, as far as its names mean in the item what they do where it stands.
     fn known(&self, name: &Ident) -> Option<&'m Known> {
-        let is_own = |name: &String| self.declared.contains(name);
-        let known = self.module.functions.get(&name.to_string()).filter(|_| !is_own(&name.to_string()));
-        known.filter(|known| !known.names.iter().any(is_own))
+        let known = self.module.functions.get(&name.to_string())?;
+        (!self.declared.contains(&name.to_string()) && self.means_the_same(known)).then_some(known)
+    }
+
+    /// Whether the names in a function mean the same in the item.
+    pub(super) fn means_the_same(&self, known: &Known) -> bool {
+        !known.names.iter().any(|name| self.declared.contains(name))
     }
 
     /// Returns an expression with what stands for the parameters, and with the bodies of the functions that it calls; `None` if it is not
     /// computed of parameters, literals and constants, or fails otherwise than by an overflow.
-    fn computed(&mut self, expr: &Expr, bound: &Bound, at: Span) -> Option<Expr> {
+    pub(super) fn computed(&mut self, expr: &Expr, bound: &Bound, at: Span) -> Option<Expr> {
         let mut computed = |expr: &Expr| self.computed(expr, bound, at);
         Some(match expr {
             Expr::Lit(literal) if matches!(literal.lit, Lit::Int(_)) => expr.clone(),
             Expr::Path(path) => {
                 let name = path.path.get_ident()?.to_string();
                 bound.get(&name).cloned().or_else(|| is_named_as_constant(&name).then(|| expr.clone()))?
+            }
+            Expr::Field(field) => {
+                let (Expr::Path(path), member) = (&*field.base, &field.member) else { return None };
+                let own = bound.get("self").filter(|_| path.path.is_ident("self"))?;
+                parse_quote_spanned!(at=> #own.#member)
             }
             Expr::Paren(ExprParen { expr: inner, .. }) | Expr::Group(syn::ExprGroup { expr: inner, .. }) => {
                 let inner = computed(inner)?;
@@ -249,25 +272,27 @@ fn is_arithmetic(binary: &ExprBinary) -> bool {
     }
 }
 
-/// Returns the parameters and the result of a function of integers whose body is one expression.
-fn signature_of(known: &Known) -> Option<Signature<'_>> {
+/// Returns the parameters but `self`, and the result, of a function of integers whose body is one expression.
+pub(super) fn signature_of(known: &Known) -> Option<Signature<'_>> {
     let (sig, [Stmt::Expr(result, None)]) = (&known.sig, &known.block.stmts[..]) else { return None };
     let ReturnType::Type(_, ty) = &sig.output else { return None };
     let is_generic = !sig.generics.params.is_empty() || sig.generics.where_clause.is_some();
-    let params = sig.inputs.iter().map(|input| match input {
-        FnArg::Typed(input) if is_integer(&input.ty) => {
-            let name = name_of(&input.pat).filter(|name| name.mutability.is_none())?;
-            Some((&name.ident, &*input.ty))
-        }
-        FnArg::Typed(_) | FnArg::Receiver(_) => None,
+    let params = sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(input) => Some(input),
+        FnArg::Receiver(_) => None,
+    });
+    let params = params.map(|input| {
+        let name = name_of(&input.pat).filter(|name| name.mutability.is_none() && is_integer(&input.ty))?;
+        Some((&name.ident, &*input.ty))
     });
     let params = params.collect::<Option<Vec<_>>>()?;
-    // The type of what has no parameter in it is not shown.
-    let has_type = words(&result.to_token_stream()).any(|word| params.iter().any(|(param, _)| **param == word));
+    // The type of what has neither a parameter nor a field in it is not shown.
+    let is_typed = |word: Ident| word == "self" || params.iter().any(|(param, _)| **param == word);
+    let has_type = words(&result.to_token_stream()).any(is_typed);
     (is_integer(ty) && !is_generic && has_type).then_some((params, result))
 }
 
-type Signature<'k> = (Vec<(&'k Ident, &'k Type)>, &'k Expr);
+pub(super) type Signature<'k> = (Vec<(&'k Ident, &'k Type)>, &'k Expr);
 
 fn is_integer(of: &Type) -> bool {
     let Type::Path(path) = of else { return false };

@@ -79,3 +79,43 @@ fn names_that_mean_something_else() {
     unless("m[geometry::at(1, 2)] = 3;", "it is a function of another module");
     unless("m[point.at(1, 2)] = 3;", "it is a method");
 }
+
+const SHAPE: &str = "struct Shape { nx: u32, ny: u32 }
+    #[device] impl Shape { fn at(&self, x: u32, y: u32) -> usize { (y * self.nx + x) as usize } fn all(&self) -> u32 { self.nx * self.ny } }";
+
+/// What a kernel with these parameters and this body becomes, without spaces.
+fn with_methods(params: &str, body: &str) -> String {
+    let kernel = format!("fn subject({params}) {{ {body} }}");
+    let file = format!("{SHAPE}\n#[cluster_kernel]\n{kernel}");
+    let item: TokenStream = kernel.parse().unwrap();
+    closed(&item, &file).map(|closed| closed.item.to_string().replace(' ', "")).unwrap_or_default()
+}
+
+#[test]
+fn methods() {
+    assert_eq!(
+        with_methods("shape: Shape", "m[shape.at(1, 2)] = shape.all();"),
+        "fnsubject(shape:Shape){letshape_all=||shape.nx*shape.ny;letshape_at=|x:u32,y:u32|((y*shape.nx+x))asusize;m[shape_at(1,2)]=shape_all();}"
+    );
+    assert_eq!(
+        with_methods("shape: &Shape", "let i = 3; m[shape.at(i, shape.at(i, 2) as u32)] = 3;"),
+        "fnsubject(shape:&Shape){letshape_at=|x:u32,y:u32|((y*shape.nx+x))asusize;leti=3;m[shape_at(i,shape_at(i,2)asu32)]=3;}"
+    );
+    assert_eq!(
+        with_methods("i: u32", "let i = 3; let s = Shape { nx: i, ny: 4 }; m[s.at(i, 2)] = 3;"),
+        "fnsubject(i:u32){leti=3;lets=Shape{nx:i,ny:4};lets_at=|x:u32,y:u32|((y*s.nx+x))asusize;m[s_at(i,2)]=3;}",
+        "behind the declaration"
+    );
+}
+
+#[test]
+fn other_methods() {
+    let unless = |params: &str, body: &str, why: &str| assert_eq!(with_methods(params, body), "", "{why}");
+    unless("mut shape: Shape", "m[shape.at(1, 2)] = 3;", "it may change");
+    unless("shape: &mut Shape", "m[shape.at(1, 2)] = 3;", "it may change");
+    unless("shape: Grid", "m[shape.at(1, 2)] = 3;", "it is of another type");
+    unless("shape: Shape", "let shape = other(); m[shape.at(1, 2)] = 3;", "there are two");
+    unless("shapes: &[Shape]", "m[shapes[0].at(1, 2)] = 3;", "it is no local");
+    unless("shape: Shape, shape_at: u32", "m[shape.at(1, 2)] = 3;", "the name is taken");
+    unless("x: Shape", "m[x.at(1, 2)] = 3;", "a parameter has the local's name");
+}
