@@ -65,7 +65,10 @@ impl Closures<'_> {
             Some((constant(pat)?, Receiver { ty: ty?, behind: index + 1 }))
         });
         let is_only = |name: &String| self.declared.iter().filter(|other| *other == name).count() == 1;
-        params.chain(lets).filter(|(name, receiver)| is_only(name) && !self.declared.contains(&receiver.ty.name().to_string())).collect()
+        params
+            .chain(lets)
+            .filter(|(name, receiver)| is_only(name) && !self.declared.contains(&receiver.ty.name().to_string()))
+            .collect()
     }
 
     /// Adds the closure of a method, and returns its name.

@@ -16,12 +16,13 @@ fn checks() -> Vec<crate::Check> {
         closures,
         closures_in_closures,
         failures_in_instances,
-        as_plain_functions
+        as_plain_functions,
+        indexes_by_functions
     ]
 }
 
 fn kernels() -> Vec<Kernel> {
-    kernel_list![generic_calls, polynomials, method_calls, closure_calls, nested_closures, failing_instances]
+    kernel_list![generic_calls, polynomials, method_calls, closure_calls, nested_closures, failing_instances, turned]
 }
 
 #[device]
@@ -273,4 +274,70 @@ fn as_plain_functions(_: &phalanx::Device) -> Outcome {
     let got =
         [larger(2, 1), repeat::<3, true>(2), apply(|x| x * scale, 7) as i32, 2u32.scaled() as i32, u32::zero() as i32];
     same(&got, &[2, -6, 21, 6, 0], |i| format!("{i}"))
+}
+
+const WIDTH: usize = 8;
+
+/// The place of a cell on a plane whose edges are joined.
+#[device]
+fn cell(x: usize, y: usize) -> usize {
+    joined(y, WIDTH - 1) * WIDTH + joined(x, WIDTH - 1)
+}
+
+#[device]
+fn joined(x: usize, mask: usize) -> usize {
+    x & mask
+}
+
+#[device]
+fn halved(x: u32) -> usize {
+    (x.wrapping_mul(0x8000_0001) >> joined_word(33)) as usize / 2
+}
+
+#[device]
+fn joined_word(x: u32) -> u32 {
+    x & 31
+}
+
+/// A plane of rows.
+#[repr(C)]
+#[derive(Clone, Copy, DeviceCopy)]
+struct Plane {
+    first: u32,
+    width: u32,
+}
+
+#[device]
+impl Plane {
+    fn at(&self, x: u32, y: u32) -> usize {
+        (self.first + y * self.width + x) as usize
+    }
+}
+
+/// A plane with its axes exchanged, from one place of a buffer to another one of a narrower plane.
+#[cluster_kernel(block = (WIDTH as u32, WIDTH as u32))]
+fn turned(input: &[u32], out: &mut [u32], plane: Plane) {
+    let (block, own) = (this_thread_block(), Plane { first: 2, width: 8 });
+    let tile = shared_array::<u32, { WIDTH * WIDTH }>();
+    let (x, y) = (block.thread_index().x, block.thread_index().y);
+    tile[cell(y as usize + 9, x as usize)] = input[plane.at(x, y)];
+    block.sync();
+    for k in (0..WIDTH).step_by(WIDTH) {
+        out[own.at(x, y)] = tile[cell(x as usize + k, y as usize)] * 100 + halved(x) as u32;
+    }
+}
+
+fn indexes_by_functions(device: &phalanx::Device) -> Outcome {
+    let input: Vec<u32> = (0..100).collect();
+    let plane = Plane { first: 3, width: 11 };
+    let got = {
+        let input = device.upload(&input)?;
+        read!(device, 66, |out| turned(&input, out, plane).grid(1))
+    };
+    let mut want = vec![0; 66];
+    for (y, x) in (0..8u32).flat_map(|y| (0..8u32).map(move |x| (y, x))) {
+        let (from_x, from_y) = (y, (x + 7) % 8);
+        want[(2 + y * 8 + x) as usize] = (3 + from_y * 11 + from_x) * 100 + (x.wrapping_mul(0x8000_0001) >> 1) / 2;
+    }
+    same(&got, &want, |i| format!("{i}"))
 }

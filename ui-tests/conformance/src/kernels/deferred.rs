@@ -75,6 +75,21 @@ failing! { input, out, n;
             /* deferred_update */ out[input[i] * i] += i;
         }
     }
+    deferred_in_a_while, "index 66 out of bounds for length 64", {
+        let (mut sum, mut i) = (0, n);
+        while i < n * 9 {
+            sum += /* deferred_in_a_while */ input[input[i] * i];
+            i += 1;
+        }
+        out[0] = sum;
+    }
+    deferred_store_in_a_while, "index 66 out of bounds for length 64", {
+        let mut i = 0;
+        while i < n * 9 {
+            /* deferred_store_in_a_while */ out[input[i] * i] = i;
+            i += 1;
+        }
+    }
     deferred_test_fails_first, "index 64 out of bounds for length 64", {
         let mut sum = 0;
         for i in 0..n * 10 {
@@ -99,6 +114,39 @@ fn rows(starts: &[u32], columns: &[u32], x: &[f32], out: &mut [f32]) {
         }
         out[row] = sum + last * 100.0;
     }
+}
+
+/// The same sums, as CUDA C++ is often written.
+#[cluster_kernel(block = 32)]
+fn rows_of_warps(starts: &[u32], columns: &[u32], x: &[f32], out: &mut [f32]) {
+    let warp = tiled_partition::<32>(&this_thread_block());
+    let row = this_grid().block_rank();
+    let (mut sum, mut e) = (0.0, starts[row] + warp.thread_rank());
+    while e < starts[row + 1] {
+        sum += x[columns[e as usize] as usize * 2];
+        e += 32;
+    }
+    let total = warp.reduce(sum, op::Plus);
+    if warp.thread_rank() == 0 {
+        out[row] = total + e as f32;
+    }
+}
+
+fn rows_in_whiles(device: &Device) -> Outcome {
+    let starts = [0u32, 0, 7, 71, 72, 104];
+    let columns: Vec<u32> = (0..104).map(|e| e * 37 % 101).collect();
+    let x: Vec<f32> = (0..202).map(|i| (i * 5 % 64) as f32).collect();
+    let got = {
+        let (starts, columns, x) = (device.upload(&starts)?, device.upload(&columns)?, device.upload(&x)?);
+        read!(device, 5, |out| rows_of_warps(&starts, &columns, &x, out).grid(5))
+    };
+    let want = |row: usize| {
+        let (begin, end) = (starts[row], starts[row + 1]);
+        let sum: f32 = columns[begin as usize..end as usize].iter().map(|c| x[*c as usize * 2]).sum();
+        // The counter of the first lane is behind the last element.
+        sum + (begin + (end - begin).div_ceil(32) * 32) as f32
+    };
+    equal(&got, &(0..5).map(want).collect::<Vec<f32>>())
 }
 
 fn sparse_rows(device: &Device) -> Outcome {
@@ -155,7 +203,7 @@ fn stores(device: &Device) -> Outcome {
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let (mut checks, mut kernels) = simple();
-    checks.extend(check_list![sparse_rows, stores]);
-    kernels.extend(kernel_list![rows, permuted]);
+    checks.extend(check_list![sparse_rows, rows_in_whiles, stores]);
+    kernels.extend(kernel_list![rows, rows_of_warps, permuted]);
     vec![Module { name: "deferred", checks, kernels }]
 }

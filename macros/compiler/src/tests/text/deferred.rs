@@ -113,6 +113,26 @@ fn accesses_under_conditions() {
     defers_none("let mut sum = 0.0f32; for i in 0..a { if sum < 3.0 && x[w[i] as usize] > 1.0 { sum += 1.0; } }");
 }
 
+/// A `while` loop that counts runs again from the counter's first value.
+#[test]
+fn while_loops() {
+    let counted = |condition: &str, step: &str| {
+        format!("let (mut sum, mut e) = (0.0f32, a); while {condition} {{ sum += x[w[e] as usize]; {step} }}")
+    };
+    has(
+        &counted("e < b", "e += 32;"),
+        &[
+            "const auto begin = e;",
+            "sum += x.get_unchecked(deferred(x, as<usize>(w.get_unchecked(e)), outside));",
+            "e = begin;",
+            "while (e < b) {",
+        ],
+    );
+    defers_none(&counted("e < b && sum < 9.0", "e += 32;"));
+    defers_none(&counted("e < b", "e += w[e] as usize;"));
+    defers_none(&counted("e < b", "if sum > 3.0 { break; } e += 32;"));
+}
+
 #[test]
 fn loops_over_local_arrays() {
     has(

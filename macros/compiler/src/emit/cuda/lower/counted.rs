@@ -1,7 +1,7 @@
 //! Lowers loops that count: with a test of their accesses before them, if it shows anything (`hoist`), and what follows such a loop with it.
 
 use super::Lower;
-use super::deferred::Reported;
+use super::deferred::{Reported, counter};
 use super::hoist::Hoisted;
 use super::nest::Form;
 use super::rest::Joined;
@@ -134,7 +134,17 @@ impl Lower<'_> {
         let steps = self.names.free("steps");
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps, None) };
         let Hoisted {
-            test, accesses, form, callees, unroll: ahead, counted, is_left, is_of_slices, is_of_warp, ..
+            test,
+            accesses,
+            form,
+            callees,
+            deferred,
+            unroll: ahead,
+            counted,
+            is_left,
+            is_of_slices,
+            is_of_warp,
+            ..
         } = hoisted?;
         let counted = counted?;
         let unroll = self.unroll(id);
@@ -147,6 +157,13 @@ impl Lower<'_> {
             return Some(false);
         }
         let ahead = unroll.or(ahead);
+        let counts = CuExpr::call("is_counting", vec![CuExpr::name(&steps)]);
+        // The loop that reports accesses begins with the counter's first value again.
+        let begin = deferred.and_then(|deferred| {
+            let local = self.names.local(counter(whole)?).to_string();
+            let begin = self.declare_constant("begin", CuExpr::name(&local));
+            Some((self.defer(&deferred, counts.clone().and(test.clone())), local, begin))
+        });
         let unchecked = self.without_checks(&accesses, is_of_warp, |lower| {
             if is_left {
                 return lower.plain_while(ahead, condition, body);
@@ -155,8 +172,23 @@ impl Lower<'_> {
             let name = lower.names.fresh("i");
             CuStmt::For { unroll: ahead, name, used: false, range, body: lower.loop_body(Vec::new(), body) }
         });
+        if let Some((reported, ..)) = &begin {
+            self.end_deferral(reported);
+        }
         let checked = self.with_checks(is_of_warp, |lower| lower.plain_while(unroll, condition, body));
-        let counts = CuExpr::call("is_counting", vec![CuExpr::name(&steps)]);
+        self.store_guard = None;
+        if let Some((Reported { outside, .. }, local, begin)) = begin {
+            let outside = CuExpr::name(&outside);
+            let (place, value) = (Box::new(CuExpr::name(&local)), Box::new(CuExpr::name(&begin)));
+            let again = CuStmt::Expr(CuExpr::Assign { op: "=", place, value, site: None });
+            self.out.push(CuStmt::If {
+                condition: outside.clone().not(),
+                then: vec![unchecked],
+                otherwise: Vec::new(),
+            });
+            self.out.push(CuStmt::If { condition: outside, then: vec![again, checked], otherwise: Vec::new() });
+            return Some(false);
+        }
         let rest = if is_of_slices && !is_left { rest } else { &[] };
         Some(self.choice(
             whole,

@@ -13,14 +13,15 @@ use std::collections::BTreeSet;
 use super::Lower;
 use super::access::{Access, AccessForm, Region, may_fail, row};
 use super::constant_loops::is_constant;
+use super::counter::Counter;
 use super::nest::{Form, Nest};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
-use crate::model::SiteId;
 use crate::model::expr::{Condition, Expr, ExprKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Memory;
 use crate::model::op::Op;
 use crate::model::walk::{walk, walk_block};
+use crate::model::{LocalId, SiteId};
 
 /// The accesses of a loop that are reported after it.
 pub(super) struct Deferred<'e> {
@@ -74,8 +75,15 @@ pub(super) fn deferred<'e>(
     if nest.form != Form::Twice || !nest.callees.is_empty() {
         return None;
     }
-    let mut scan = Scan { region, nest, stores: false, is_deferrable: true };
-    let ExprKind::For { body, .. } = &nest.whole.kind else { return None };
+    let (body, counter) = match &nest.whole.kind {
+        ExprKind::For { body, .. } => {
+            (body, nest.variable.filter(|local| region.lower().function.local(*local).mutable.is_none()))
+        }
+        // The second run begins with the counter's first value.
+        ExprKind::While { body, .. } => (body, Some(counter(nest.whole)?)),
+        _ => return None,
+    };
+    let mut scan = Scan { region, nest, counter, stores: false, is_deferrable: true };
     walk_block(body, &mut |expr| scan.expr(expr));
     let mut accesses = Vec::new();
     for (_, expr) in &nest.accesses {
@@ -99,9 +107,16 @@ pub(super) fn deferred<'e>(
     (scan.is_deferrable && is_worthwhile).then_some(Deferred { accesses, stores: scan.stores })
 }
 
+/// Returns the variable that counts the iterations of a `while` loop, which nothing else ends.
+pub(super) fn counter(whole: &Expr) -> Option<LocalId> {
+    Counter::of(whole).filter(Counter::is_only_condition).map(|counter| counter.local)
+}
+
 struct Scan<'r, 'n, 'e, R> {
     region: &'r R,
     nest: &'n Nest<'e>,
+    /// The variable that has its values again in the second run.
+    counter: Option<LocalId>,
     stores: bool,
     is_deferrable: bool,
 }
@@ -224,8 +239,8 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
                 let is_assigned = self.region.lower().function.local(*local).mutable.is_some();
                 let init = self.nest.lets.get(local).map(|(_, init)| *init);
                 self.region.keeps(*local)
-                    || (!is_assigned
-                        && (Some(*local) == self.nest.variable || init.is_some_and(|init| self.is_repeatable(init))))
+                    || Some(*local) == self.counter
+                    || !is_assigned && init.is_some_and(|init| self.is_repeatable(init))
             }
             ExprKind::Index { base, index, .. } => match base.memory() {
                 Some(memory) => is_readonly(memory) && matches!(base.kind, ExprKind::Local(_)),
