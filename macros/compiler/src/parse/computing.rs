@@ -1,6 +1,6 @@
-//! Device functions of the same file that only compute an integer of integers, as `fn at(x: usize, y: usize) -> usize { y * WIDTH + x }` does, as
+//! Device functions of the same file that only compute an integer or a condition of integers, as `fn at(x: usize, y: usize) -> usize { y * WIDTH + x }` does, as
 //! closures of the functions that call them: what an index is computed of is known then, so that accesses are tested before loops. That the
-//! calls are of these functions, rustc confirms. `computing_methods` has those of types.
+//! calls are of these functions, rustc confirms. `computing_values` has those that compute with fields.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    BinOp, Expr, ExprBinary, ExprLit, ExprParen, FnArg, ItemFn, Lit, LitInt, ReturnType, Stmt, Type,
+    BinOp, Expr, ExprBinary, ExprLit, ExprParen, FnArg, ItemFn, Lit, LitInt, ReturnType, Stmt, Type, UnOp,
     parse_quote_spanned,
 };
 
@@ -50,7 +50,7 @@ pub(crate) fn closed(item: &TokenStream, file: &str) -> Option<Closed> {
     for name in names.called.values().filter(|name| may_compute(name)) {
         let _is_computing = closures.add(name).is_some();
     }
-    closures.add_methods(&mut item);
+    closures.add_of_values(&mut item);
     let Closures { mut statements, followed, .. } = closures;
     if statements.is_empty() {
         return None;
@@ -83,7 +83,7 @@ fn called(item: TokenStream) -> Vec<Ident> {
 
 /// Whether the text of a body may be an expression that computes: other things are not read at all.
 fn is_one_expression(body: &str) -> bool {
-    !body.contains([';', '[', '{', '"', '!'])
+    !body.contains([';', '[', '{', '"'])
 }
 
 /// The names in an item.
@@ -182,7 +182,7 @@ impl<'m> Closures<'m> {
     }
 
     /// Returns a function that may be read in place of its calls, as far as its names mean in the item what they do where it stands.
-    fn known(&self, name: &Ident) -> Option<&'m Known> {
+    pub(super) fn known(&self, name: &Ident) -> Option<&'m Known> {
         let known = self.module.functions.get(&name.to_string())?;
         (!self.declared.contains(&name.to_string()) && self.means_the_same(known)).then_some(known)
     }
@@ -197,15 +197,18 @@ impl<'m> Closures<'m> {
     pub(super) fn computed(&mut self, expr: &Expr, bound: &Bound, at: Span) -> Option<Expr> {
         let mut computed = |expr: &Expr| self.computed(expr, bound, at);
         Some(match expr {
-            Expr::Lit(literal) if matches!(literal.lit, Lit::Int(_)) => expr.clone(),
+            Expr::Lit(literal) if matches!(literal.lit, Lit::Int(_) | Lit::Bool(_)) => expr.clone(),
+            Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
+                let inner = computed(&unary.expr)?;
+                parse_quote_spanned!(at=> !#inner)
+            }
             Expr::Path(path) => {
                 let name = path.path.get_ident()?.to_string();
                 bound.get(&name).cloned().or_else(|| is_named_as_constant(&name).then(|| expr.clone()))?
             }
             Expr::Field(field) => {
-                let (Expr::Path(path), member) = (&*field.base, &field.member) else { return None };
-                let own = bound.get("self").filter(|_| path.path.is_ident("self"))?;
-                parse_quote_spanned!(at=> #own.#member)
+                let (base, member) = (computed(&field.base)?, &field.member);
+                parse_quote_spanned!(at=> #base.#member)
             }
             Expr::Paren(ExprParen { expr: inner, .. }) | Expr::Group(syn::ExprGroup { expr: inner, .. }) => {
                 let inner = computed(inner)?;
@@ -258,8 +261,11 @@ fn passed(argument: Expr, ty: &Type) -> Option<Expr> {
     }
 }
 
+/// Whether an operation computes, and cannot fail.
 fn is_arithmetic(binary: &ExprBinary) -> bool {
     match binary.op {
+        BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => true,
+        BinOp::And(_) | BinOp::Or(_) => true,
         BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) => true,
         BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::BitXor(_) | BinOp::Shl(_) | BinOp::Shr(_) => true,
         // By what may be 0, it fails: by a constant, in each launch or in none.
@@ -274,6 +280,11 @@ fn is_arithmetic(binary: &ExprBinary) -> bool {
 
 /// Returns the parameters but `self`, and the result, of a function of integers whose body is one expression.
 pub(super) fn signature_of(known: &Known) -> Option<Signature<'_>> {
+    signature_with_values(known).filter(|(params, _)| params.iter().all(|(_, ty)| is_integer(ty)))
+}
+
+/// The same of a function that may have other parameters.
+pub(super) fn signature_with_values(known: &Known) -> Option<Signature<'_>> {
     let (sig, [Stmt::Expr(result, None)]) = (&known.sig, &known.block.stmts[..]) else { return None };
     let ReturnType::Type(_, ty) = &sig.output else { return None };
     let is_generic = !sig.generics.params.is_empty() || sig.generics.where_clause.is_some();
@@ -282,19 +293,20 @@ pub(super) fn signature_of(known: &Known) -> Option<Signature<'_>> {
         FnArg::Receiver(_) => None,
     });
     let params = params.map(|input| {
-        let name = name_of(&input.pat).filter(|name| name.mutability.is_none() && is_integer(&input.ty))?;
+        let name = name_of(&input.pat).filter(|name| name.mutability.is_none())?;
         Some((&name.ident, &*input.ty))
     });
     let params = params.collect::<Option<Vec<_>>>()?;
     // The type of what has neither a parameter nor a field in it is not shown.
     let is_typed = |word: Ident| word == "self" || params.iter().any(|(param, _)| **param == word);
     let has_type = words(&result.to_token_stream()).any(is_typed);
-    (is_integer(ty) && !is_generic && has_type).then_some((params, result))
+    let is_result = is_integer(ty) || matches!(&**ty, Type::Path(path) if path.path.is_ident("bool"));
+    (is_result && !is_generic && has_type).then_some((params, result))
 }
 
 pub(super) type Signature<'k> = (Vec<(&'k Ident, &'k Type)>, &'k Expr);
 
-fn is_integer(of: &Type) -> bool {
+pub(super) fn is_integer(of: &Type) -> bool {
     let Type::Path(path) = of else { return false };
     let name = path.path.get_ident().and_then(|name| scalar(&name.to_string()));
     name.is_some_and(|name| name.starts_with(['i', 'u']))

@@ -11,7 +11,7 @@ mod call;
 pub(crate) mod called_tokens;
 mod closure;
 pub(crate) mod computing;
-mod computing_methods;
+mod computing_values;
 mod control;
 mod conversions;
 mod copied_items;

@@ -25,6 +25,9 @@ const AT: &str = "#[device] fn at(x: usize, y: usize) -> usize { y * WIDTH + x }
 #[test]
 fn indexes() {
     assert_eq!(closures(AT, "m[at(1, 2)] = 3;"), ("letat=|x:usize,y:usize|y*WIDTH+x;".into(), 1));
+    let inside = "#[device] fn inside(x: i32, end: i32) -> bool { x >= 0 && (x as u32) < end as u32 || !(x != 3) }";
+    let of_inside = "letinside=|x:i32,end:i32|x>=0&&((x)asu32)<(end)asu32||!(x!=3);ifinside(1,2){";
+    assert_eq!(of_one(inside, "if inside(1, 2) { m[0] = 3; }"), of_inside);
     let shifted = "#[device] pub fn half(x: u32) -> usize { (x.wrapping_mul(5) >> 1) as usize % WIDTH / 2 }";
     assert_eq!(of_one(shifted, "m[half(9)] = 3;"), "lethalf=|x:u32|((x.wrapping_mul(5)>>1))asusize%WIDTH/2;");
 }
@@ -106,6 +109,33 @@ fn methods() {
         "fnsubject(i:u32){leti=3;lets=Shape{nx:i,ny:4};lets_at=|x:u32,y:u32|((y*s.nx+x))asusize;m[s_at(i,2)]=3;}",
         "behind the declaration"
     );
+}
+
+/// Functions of values with fields: by value, by reference, or a reference passed on.
+#[test]
+fn functions_of_values() {
+    let functions = "#[device] fn index(s: &Shape, x: u32, y: u32) -> usize { (y * s.nx + x) as usize }
+        #[device] fn has(x: i32, s: Shape) -> bool { x >= 0 && !(x >= s.nx as i32) }";
+    let of = |params: &str, body: &str| {
+        let kernel = format!("fn subject({params}) {{ {body} }}");
+        let file = format!("{SHAPE}\n{functions}\n#[cluster_kernel]\n{kernel}");
+        let item: TokenStream = kernel.parse().unwrap();
+        closed(&item, &file).map(|closed| closed.item.to_string().replace(' ', "")).unwrap_or_default()
+    };
+    assert_eq!(
+        of("shape: Shape", "if has(-1, shape) { m[index(&shape, 1, 2)] = 3; }"),
+        "fnsubject(shape:Shape){letshape_index=|x:u32,y:u32|((y*shape.nx+x))asusize;\
+            letshape_has=|x:i32|x>=0&&!(x>=(shape.nx)asi32);ifshape_has(-1){m[shape_index(1,2)]=3;}}"
+            .replace(' ', "")
+    );
+    assert_eq!(
+        of("s: &Shape", "m[index(s, 1, 2)] = 3;"),
+        "fnsubject(s:&Shape){lets_index=|x:u32,y:u32|((y*s.nx+x))asusize;m[s_index(1,2)]=3;}"
+    );
+    assert_eq!(of("s: &Shape", "m[index(&s, 1, 2)] = 3;"), "", "rustc refuses it");
+    assert_eq!(of("s: Grid", "m[index(&s, 1, 2)] = 3;"), "", "rustc refuses it");
+    assert_eq!(of("s: &[Shape]", "m[index(&s[0], 1, 2)] = 3;"), "", "it is no local");
+    assert_eq!(of("x: Shape", "m[index(&x, 1, 2)] = 3;"), "", "a parameter has the local's name");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{check, text};
 #[track_caller]
 pub(super) fn tested(signature: &str, body: &str) -> (String, Vec<String>) {
     let text = text(&format!("#[device] fn subject({signature}) {{ {body} }}"), |_| None).replace("<digits1>", "4");
-    let mut lines = text.lines().map(str::trim);
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.starts_with("#pragma"));
     let condition =
         lines.find_map(|line| line.strip_prefix("if (")?.strip_suffix(") {").filter(|test| test.contains("covers")));
     let unchecked = lines.take_while(|line| *line != "} else {").skip(1).map(String::from).collect::<Vec<_>>();

@@ -266,6 +266,15 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 let name = if method.fails.is_none() { method.name } else { "clamped" };
                 Known { text: CuExpr::Call { callee: vec![name.into()], arguments, site: None }, size }
             }
+            ExprKind::CallClosure { closure, arguments, .. }
+                if self.keeps(*closure) && self.lower.is_pure(*closure) =>
+            {
+                let arguments = arguments.iter().map(|argument| self.known(argument)).collect::<Option<Vec<_>>>()?;
+                let size = operation(&arguments.iter().collect::<Vec<_>>());
+                let callee = vec![Fragment::Text(self.lower.names.local(*closure).to_string())];
+                let arguments = arguments.into_iter().map(|argument| argument.text).collect();
+                Known { text: CuExpr::Call { callee, arguments, site: None }, size }
+            }
             _ => Known { text: self.fixed(expr)?, size: 1 },
         };
         (known.size <= LARGEST_INDEX).then_some(known)
