@@ -365,6 +365,15 @@ fn accesses_of_closures() {
     assert_eq!(statements.iter().filter(|line| line.contains("= at(")).count(), 1, "{statements:#?}");
 }
 
+/// A closure that only computes is called in the test, with the values of what the run declares.
+#[test]
+fn indexes_of_closures() {
+    fronts(
+        "let at = |x: usize, y: usize| y * 8 + x; *r = w[a]; let k = a + 1; *r += w[at(k, b)];",
+        &["within(w, a) & within(w, at(a + 1, b))"],
+    );
+}
+
 #[test]
 fn closures_that_keep_their_checks() {
     checks_all("let mut n = 0; let mut at = |x: usize| { n += 1; w[x + n] }; *r = at(a) + at(b);");
