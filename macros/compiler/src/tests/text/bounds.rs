@@ -426,3 +426,18 @@ fn neighbours() {
         &[],
     );
 }
+
+/// A closure that computes a condition limits what it is called with, as the condition does.
+#[test]
+fn conditions_of_closures() {
+    let test = |inside: &str, condition: &str| {
+        let body = format!("{inside} let mut s = 0; for i in 0..a {{ if {condition} {{ s += w[i + 3]; }} }} *r = s;");
+        tested(MEMORY, &body).0
+    };
+    let direct = test("", "i + 3 >= 2 && i + 3 < b");
+    assert!(direct.contains("less_than(b"), "{direct}");
+    assert_eq!(test("let inside = |x: usize| x >= 2 && x < b;", "inside(i + 3)"), direct);
+    assert_eq!(test("let outside = |x: usize, end: usize| !(x >= 2 && x < end);", "!outside(i + 3, b)"), direct);
+    // One that reads memory is no such condition.
+    assert_eq!(test("let inside = |x: usize| x < w[0] as usize;", "inside(i + 3)"), "");
+}

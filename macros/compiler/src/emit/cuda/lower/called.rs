@@ -42,7 +42,7 @@ impl Values<'_, '_, '_> {
 }
 
 /// Returns the expression that is the result of a closure's body.
-fn result(body: &Expr) -> Option<&Expr> {
+pub(super) fn result(body: &Expr) -> Option<&Expr> {
     match &body.kind {
         ExprKind::Block(block) => block.tail.as_deref().filter(|_| block.statements.is_empty()),
         _ => Some(body),

@@ -91,6 +91,10 @@ impl<'e> Values<'_, '_, 'e> {
                 Some(named) => self.parts(Guard::Is(named, holds), parts),
                 None => parts.push(guard),
             },
+            ExprKind::CallClosure { site, .. } => match self.condition_of(*site) {
+                Some(condition) => self.parts(Guard::Is(condition, holds), parts),
+                None => parts.push(guard),
+            },
             _ => parts.push(guard),
         }
     }

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use super::access::Region;
 use super::nest::Guard;
 use super::numbers::number;
-use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::model::{LocalId, SiteId};
 
 /// A comparison that holds where an access is made: `variable + terms relation bound`.
 pub(super) struct Limit<'e> {
@@ -71,6 +71,9 @@ pub(super) trait Limitable<'e>: Region {
     /// Returns the condition that an iteration gives a name, `let inside = x > 0 && x + 1 < n;`, if the name is one of it alone. A limitable
     /// variable has the same value there as where the name is used.
     fn named(&self, local: LocalId) -> Option<&'e Expr>;
+
+    /// Returns the condition that a call of a closure stands for.
+    fn condition_of(&self, site: SiteId) -> Option<&'e Expr>;
 
     /// Whether a variable is an integer that has one value throughout an iteration, or up to the access and its conditions.
     fn is_limitable(&self, local: LocalId) -> bool;
@@ -155,6 +158,7 @@ fn add<'e>(condition: &'e Expr, holds: bool, region: &impl Limitable<'e>, limits
     match &condition.kind {
         ExprKind::Unary(UnaryOp::Not, inner) => add(inner, !holds, region, limits),
         ExprKind::Local(local) => add(region.named(*local)?, holds, region, limits),
+        ExprKind::CallClosure { site, .. } => add(region.condition_of(*site)?, holds, region, limits),
         ExprKind::Binary { op: BinaryOp::And, left, right, .. } if holds => {
             add(left, holds, region, limits)?;
             add(right, holds, region, limits)

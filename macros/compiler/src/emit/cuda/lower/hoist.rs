@@ -62,7 +62,7 @@ impl Lower<'_> {
     where
         Self: 'e,
     {
-        let nest = Nest::of(whole, self.closures)?;
+        let nest = Nest::of(whole, self.closures, self.conditions)?;
         let variable = nest.variable;
         // The tests of a round's vectors keep the assembler from moving their loads to where each is used, so that all are in flight.
         let loads_vectors = nest

@@ -426,6 +426,10 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
 }
 
 impl<'e> Limitable<'e> for Values<'_, '_, 'e> {
+    fn condition_of(&self, site: SiteId) -> Option<&'e Expr> {
+        self.nest.conditions.get(&site)
+    }
+
     fn named(&self, local: LocalId) -> Option<&'e Expr> {
         let (_, init) = *self.nest.lets.get(&local)?;
         (!self.is_assigned(local)).then_some(init)

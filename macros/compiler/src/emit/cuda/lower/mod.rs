@@ -10,6 +10,7 @@ mod called;
 mod closure_calls;
 mod collectives;
 mod computed;
+mod conditions;
 mod constant_loops;
 mod continuation;
 mod control;
@@ -78,6 +79,7 @@ use crate::model::place::{borrowed, local_of};
 use crate::model::ty::{ValueType, known_shape};
 use crate::model::{Function, LocalId, SiteId, ValueId};
 use adjacent::Neighbours;
+use conditions::{Conditions, conditions};
 use convergence::Meetings;
 use floats::Floats;
 use integers::Integers;
@@ -98,9 +100,11 @@ pub(super) struct Lowered {
 pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> Lowered {
     let function = checked.function();
     let closures = closures(function);
+    let conditions = conditions(function, &closures);
     let mut lower = Lower {
         function,
         closures: &closures,
+        conditions: &conditions,
         fences: checked.fences(),
         whole_warps: checked.whole_warps(),
         names,
@@ -146,6 +150,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
 struct Lower<'f> {
     function: &'f Function,
     closures: &'f Closures<'f>,
+    conditions: &'f Conditions,
     fences: &'f Fences<'f>,
     whole_warps: &'f WholeWarps,
     names: Names,

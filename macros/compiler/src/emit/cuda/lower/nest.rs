@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::collectives::{is_collective, may_spin};
+use super::conditions::Conditions;
 use super::counter::{Counter, InnerCounter, site};
 use super::induction::Induction;
 use crate::model::effect::effect;
@@ -98,6 +99,8 @@ pub(super) struct Nest<'e> {
     pub(super) variable: Option<LocalId>,
     pub(super) form: Form,
     closures: &'e Closures<'e>,
+    /// The conditions that calls of closures stand for.
+    pub(super) conditions: &'e Conditions,
     /// The accesses, each with the number of the statement of the body that it is in.
     pub(super) accesses: Vec<(usize, &'e Expr)>,
     /// The sites of what need not happen in each iteration, with the conditions before it. Where a condition guards a bound, a
@@ -128,7 +131,7 @@ pub(super) struct Nest<'e> {
 
 impl<'e> Nest<'e> {
     /// Returns the loop, unless there can be no test before it.
-    pub(super) fn of(whole: &'e Expr, closures: &'e Closures<'e>) -> Option<Nest<'e>> {
+    pub(super) fn of(whole: &'e Expr, closures: &'e Closures<'e>, conditions: &'e Conditions) -> Option<Nest<'e>> {
         let (variable, own, body, counter) = if let ExprKind::For { local, body, .. } = &whole.kind {
             (*local, *local, body, None)
         } else {
@@ -141,6 +144,7 @@ impl<'e> Nest<'e> {
             variable,
             form: Form::Twice,
             closures,
+            conditions,
             accesses: Vec::new(),
             conditional: BTreeMap::new(),
             lets: BTreeMap::new(),
