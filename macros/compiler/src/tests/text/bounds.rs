@@ -441,3 +441,20 @@ fn conditions_of_closures() {
     // One that reads memory is no such condition.
     assert_eq!(test("let inside = |x: usize| x < w[0] as usize;", "inside(i + 3)"), "");
 }
+
+/// A number that may be negative is compared as a natural one.
+#[test]
+fn comparisons_of_casts() {
+    let test = |condition: &str, index: &str| {
+        let body = format!(
+            "let mut s = 0; for i in 0..a {{ let at = i as isize - b as isize; if {condition} {{ s += w[{index}]; }} }} *r = s;"
+        );
+        tested(MEMORY, &body).0
+    };
+    let limited = "less_than(w.len())";
+    assert!(test("at >= 0 && (at as usize) < w.len()", "at as usize").contains(limited));
+    assert!(test("w.len() > at as usize", "at as usize").contains(limited));
+    // A smaller type does not have all numbers; what is larger than a bound may have been negative.
+    assert_eq!(test("(at as u8) < b as u8", "at as usize"), "");
+    assert_eq!(test("(at as usize) > b", "at as usize"), "");
+}

@@ -8,6 +8,7 @@ use super::access::Region;
 use super::nest::Guard;
 use super::numbers::number;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::model::ty::{TypeShape, ValueType};
 use crate::model::{LocalId, SiteId};
 
 /// A comparison that holds where an access is made: `variable + terms relation bound`.
@@ -181,8 +182,18 @@ fn add<'e>(condition: &'e Expr, holds: bool, region: &impl Limitable<'e>, limits
 
 fn limit<'e>(sum: &'e Expr, relation: Relation, bound: &'e Expr, region: &impl Limitable<'e>) -> Option<Limit<'e>> {
     let mut terms = Vec::new();
+    let sum = match (&sum.kind, relation) {
+        // A negative number becomes larger than every bound whose value is known.
+        (ExprKind::Cast(inner, ty), Relation::Below | Relation::UpTo) if is_widest(ty) => inner,
+        _ => sum,
+    };
     let variable = variable(sum, region, &mut terms)?;
     region.is_evaluable(bound).then_some(Limit { variable, terms, relation, bound })
+}
+
+/// Whether a type has all natural numbers of the others.
+fn is_widest(ty: &ValueType) -> bool {
+    matches!(ty.shape, TypeShape::Scalar("usize" | "u64", _))
 }
 
 /// Returns the variable of `variable + terms`.
