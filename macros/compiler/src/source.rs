@@ -3,7 +3,10 @@
 
 mod types;
 
-pub(crate) use types::{alias_of, constant_type, defines_type, field_of, implements_operators, result_of};
+pub(crate) use types::{
+    alias_of, constant_type, defines_default, defines_type, field_of, has_method, implements_operators, result_of,
+    takes_slice, values_taken,
+};
 
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 
