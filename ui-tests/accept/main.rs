@@ -55,6 +55,7 @@ mod operators;
 mod ordinary_rust;
 mod overwrite_while_read;
 mod parts_by_rank;
+mod parts_in_calls;
 mod product_types;
 mod rank_out_of_range;
 mod registers;
@@ -154,6 +155,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         ordinary_rust::KERNELS,
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,
+        parts_in_calls::KERNELS,
         product_types::KERNELS,
         rank_out_of_range::KERNELS,
         registers::KERNELS,

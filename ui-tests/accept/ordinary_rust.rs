@@ -118,10 +118,87 @@ fn conversions_and_ranges(input: &[u32], out: &mut [u32], n: u32) {
     out[1] = max(*a, *b) + input[0] + (n as i32).try_into().unwrap_or(7u32);
 }
 
+#[device]
+fn total(values: &[u32]) -> u32 {
+    values.iter().sum()
+}
+
+#[device]
+fn each(values: &[u32], mut f: impl FnMut(u32)) {
+    for &value in values {
+        f(value);
+    }
+}
+
+#[device]
+fn twice(f: impl Fn(u32) -> u32, x: u32) -> u32 {
+    f(f(x))
+}
+
+#[device]
+fn next(x: u32) -> u32 {
+    x + 1
+}
+
+/// What threads pass to a function decides a barrier, and is the same in all of them.
+#[cluster_kernel(block = 64)]
+fn passed_on(out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let v = [[n, 2], [3, 4]];
+    let mut count = 0;
+    for row in &v {
+        each(row, |x| count += x);
+    }
+    each(&v[1][..1], |x| count ^= x);
+    if v.iter().flatten().any(|x| *x == 7) {
+        block.sync();
+    }
+    if let (Some(&a), Some(b)) = (v[0].get(0), v[1].get(n as usize))
+        && a > *b
+    {
+        block.sync();
+    }
+    let (left, right) = v[1].split_at(n as usize % 2);
+    if total(left) > 3 && total(&v[0]) > 3 && total(&right[..1]) > 1 {
+        block.sync();
+    }
+    out[block.thread_rank()] = count + twice(next, n) + total(&v[0]) + twice(u32::count_ones, n);
+}
+
+/// The closure that fills an array is a loop's body, in which the threads of a warp meet.
+#[cluster_kernel(block = 64)]
+fn filled_by_a_warp(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let rank = block.thread_rank();
+    let own = input[rank];
+    let others: [u32; 5] = std::array::from_fn(|k| warp.shfl_xor(own, 1 << k));
+    out[rank] = others.iter().sum();
+}
+
+/// Two mutable parts beside each other.
+#[cluster_kernel(block = 64)]
+fn mutable_parts(input: &[u32], out: &mut [u32]) {
+    let rank = this_thread_block().thread_rank();
+    let mut rows = [[input[rank]; 4]; 2];
+    let [first, second] = &mut rows;
+    first[0] += second[3];
+    second.swap(0, 1);
+    let mut own = rows[1];
+    let (low, high) = own.split_at_mut(2);
+    for (a, b) in low.iter_mut().zip(high.iter_mut()) {
+        mem::swap(a, b);
+    }
+    out[rank] = rows[0][2] + own[1];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<options_of_references>,
     phalanx::Program::of::<parts_of_arrays>,
     phalanx::Program::of::<after_the_copy>,
     phalanx::Program::of::<values>,
     phalanx::Program::of::<conversions_and_ranges>,
+    phalanx::Program::of::<passed_on>,
+    phalanx::Program::of::<filled_by_a_warp>,
+    phalanx::Program::of::<mutable_parts>,
 ];

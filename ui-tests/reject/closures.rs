@@ -11,7 +11,7 @@ fn apply(f: impl Fn(u32) -> u32, x: u32) -> u32 {
 fn not_a_closure(f: impl Number) {}
 
 #[device]
-fn changes(f: impl FnMut(u32)) {}
+fn consumes(f: impl FnOnce(u32)) {}
 
 #[device]
 fn of_tokens(f: impl Fn(ArrivalToken<Cluster>)) {}

@@ -58,17 +58,70 @@ fn total(values: &[u32]) -> u32 {
     values.iter().sum::<u32>()
 }
 
+#[device]
+fn change(values: &mut [u32]) {
+    values[0] += 1;
+}
+
+#[device]
+fn each(values: &[u32], mut f: impl FnMut(u32)) {
+    for &value in values {
+        f(value);
+    }
+}
+
 #[cluster_kernel]
 fn parts_as_values(out: &mut [u32], n: u32) {
     let mut v = [n, 2, 3, 4];
     let part = &v[1..];
-    out[0] = total(part) + total(&v[..2]);
+    out[0] = *part;
+    change(&mut v[1..]);
     let [first, second, ..] = &mut v;
     if let Some(x) = &mut Some(n) {}
     let mut pair = ([n; 4], n);
     let (left, right) = pair.0.split_at_mut(2);
     let (left, right) = v.split_at_mut(2);
-    out[1] = total(left);
+    for (a, b) in left.iter_mut().zip(right.iter_mut()) {
+        let first = a;
+    }
+    let closest = (n, v.iter());
+}
+
+/// What threads pass to a function decides a barrier, and so does what a closure counts.
+#[cluster_kernel(block = 64)]
+fn passed_on(out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let rank = block.thread_rank();
+    let v = [[n, rank], [3, 4]];
+    let mut count = 0;
+    each(&v[0], |x| count += x);
+    if count > 3 {
+        block.sync();
+    }
+    if v.iter().flatten().any(|x| *x == 7) {
+        block.sync();
+    }
+    if let (Some(&a), Some(b)) = (v[0].get(0), v[1].get(rank as usize))
+        && a > *b
+    {
+        block.sync();
+    }
+}
+
+#[cluster_kernel]
+fn closures_that_change(out: &mut [u32], n: u32) {
+    let mut count = 0;
+    let values = [n, 2];
+    let named = move |x: u32| count += x;
+    each(&values, named);
+    each(&values, move |x| count += x);
+    each(&[n, 2], |x| count += x);
+}
+
+#[cluster_kernel]
+fn iterators_of_iterators(rows: &[[u32; 2]], out: &mut [u32]) {
+    for (k, x) in rows.iter().flatten().enumerate() {}
+    let named = rows[1..].iter();
 }
 
 #[cluster_kernel(block = 64)]
@@ -133,7 +186,7 @@ fn iterators_as_values(input: &[u32], out: &mut [u32], n: u32) {
         out[0] += x;
     }
     out[1] = total(v.iter().rev());
-    let flat = input.iter().flat_map(|x| [*x, 1]).sum::<u32>();
+    let flat = input.iter().flat_map(|x| [*x, 1]).rev().sum::<u32>();
     let sums = v.iter().scan(0, |total, x| Some(*total)).last();
     let all = v.iter().chain(input.iter()).count();
     for x in v.iter().peekable() {}

@@ -23,7 +23,7 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
         if x > n {}
     }
     let a = [1u32, 2, 3];
-    let total = a.iter().sum();
+    let total = a.iter().fold(0, 3);
     let most = a.iter().max();
     let last = a.iter().nth(2);
     let kept = a.iter().filter(|x| **x > 1).max();

@@ -107,7 +107,12 @@ pub(crate) fn collective_in_closure(at: SpanRange) -> Diag {
         at,
         "a closure cannot execute a collective: its callers may not be the whole group",
     )
-    .help("call the collective outside of the closure")
+    .help("call the collective outside of the closure; `let array: [T; N] = std::array::from_fn(|k| ..);` with this type is a loop, which may")
+}
+
+pub(crate) fn changing_closure(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSyntax, at, "a `move` closure that is passed on cannot change what it has copied")
+        .help("remove `move`: the closure then changes the variable around it")
 }
 
 pub(crate) fn lifetime_parameter(at: SpanRange) -> Diag {

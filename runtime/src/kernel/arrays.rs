@@ -10,7 +10,7 @@ use crate::program::types::DeviceType;
 #[device]
 pub fn mapped<T: DeviceType + Copy, U: DeviceType + Copy, const N: usize>(
     values: [T; N],
-    f: impl Fn(T) -> U,
+    mut f: impl FnMut(T) -> U,
 ) -> [U; N] {
     let mut mapped = [f(values[0]); N];
     for i in 1..N {
@@ -21,7 +21,7 @@ pub fn mapped<T: DeviceType + Copy, U: DeviceType + Copy, const N: usize>(
 
 /// Returns what `f` makes of each index.
 #[device]
-pub fn array_of<U: DeviceType + Copy, const N: usize>(f: impl Fn(usize) -> U) -> [U; N] {
+pub fn array_of<U: DeviceType + Copy, const N: usize>(mut f: impl FnMut(usize) -> U) -> [U; N] {
     let mut elements = [f(0); N];
     for i in 1..N {
         elements[i] = f(i);

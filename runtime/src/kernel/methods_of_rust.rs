@@ -190,7 +190,7 @@ impl<T: DeviceEq + PartialEq + Copy, const N: usize> Contains<T> for [T; N] {
     }
 }
 
-/// The comparisons of numbers.
+/// The comparisons of numbers, and of what else has an order.
 #[device]
 pub trait Compared<T> {
     fn eq(&self, other: &T) -> bool;
@@ -203,7 +203,7 @@ pub trait Compared<T> {
 }
 
 #[device]
-impl<T: Number> Compared<T> for T {
+impl<T: DeviceOrd + PartialOrd + Copy> Compared<T> for T {
     fn eq(&self, other: &T) -> bool {
         *self == *other
     }

@@ -60,7 +60,7 @@ macro_rules! binary {
         #[doc = concat!("Evaluates `left ", $symbol, " right`.")]
         #[inline(always)]
         #[track_caller]
-        pub fn $function<L: $trait<R>, R>(left: L, right: R, _slot: &Callee<L::Marker>) -> L::Output {
+        pub fn $function<L: $trait<R, Output = O, Marker = M>, R, O, M>(left: L, right: R, _slot: &Callee<M>) -> O {
             left.evaluate(right)
         }
     )*};

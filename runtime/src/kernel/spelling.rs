@@ -17,7 +17,7 @@ pub mod names {
     /// All other names.
     pub mod items {
         pub use std::array::from_fn;
-        pub use std::cmp::PartialEq;
+        pub use std::cmp::{PartialEq, PartialOrd};
         pub use std::default::Default;
         pub use std::mem::{replace, swap, take};
         pub use std::option::Option::{self, None, Some};

@@ -95,7 +95,7 @@ impl Types {
     fn definition(&self, user: &UserType) -> String {
         let name = &self.names[&user.id];
         match &user.content {
-            Content::Fields(fields) => self.structure(name, user.align, fields, user.is_compared),
+            Content::Fields(fields) => self.structure(user, name, fields),
             Content::Variants { raw, list } => {
                 let variants =
                     list.iter().map(|(name, value)| format!("    {name} = {},\n", literal::digits(enumerator(*value))));
@@ -105,7 +105,8 @@ impl Types {
         }
     }
 
-    fn structure(&self, name: &str, align: usize, fields: &[Field], is_compared: bool) -> String {
+    fn structure(&self, user: &UserType, name: &str, fields: &[Field]) -> String {
+        let UserType { align, is_compared, is_ordered, .. } = *user;
         let natural = fields.iter().map(|field| field.ty.align).max();
         let aligned = if natural < Some(align) { format!("alignas({align}) ") } else { String::new() };
         let mut out = format!("\nstruct {aligned}{name} {{\n");
@@ -122,8 +123,30 @@ impl Types {
             writeln!(out, "    {operator}(const {name}&, const {name}&) = default;")
                 .expect("a String takes every write");
         }
+        if is_ordered {
+            out.push_str(&orders(name, fields));
+        }
         out + "};\n" + &format!("static_assert(sizeof({name}) == {size} && alignof({name}) == {align});\n") + &proof
     }
+}
+
+/// Returns the comparisons of a struct, the first field that differs first, as Rust's derive has them: no order exists beside a NaN.
+fn orders(name: &str, fields: &[Field]) -> String {
+    let operator = |symbol: &str, strictly: &str| {
+        let (last, others) = fields.split_last().map_or((None, fields), |(last, others)| (Some(last), others));
+        let tests = others.iter().map(|Field { name: field, .. }| {
+            format!("        if (!(a.{field} == b.{field})) return a.{field} {strictly} b.{field};\n")
+        });
+        let last = match last {
+            Some(Field { name: field, .. }) => format!("a.{field} {symbol} b.{field}"),
+            None => (symbol != strictly).to_string(),
+        };
+        format!(
+            "    __device__ __forceinline__ friend bool operator{symbol}(const {name}& a, const {name}& b) {{\n{}        return {last};\n    }}\n",
+            tests.collect::<String>()
+        )
+    };
+    [("<", "<"), ("<=", "<"), (">", ">"), (">=", ">")].map(|(symbol, strictly)| operator(symbol, strictly)).concat()
 }
 
 /// Returns the value of a variant as an integer of either signedness.

@@ -12,6 +12,8 @@ pub trait DeviceStruct: Sized + 'static {
     const FIELDS: &'static [FieldOf<Self>];
     /// Whether it derives `PartialEq`, by which kernels compare it.
     const IS_COMPARED: bool;
+    /// Whether it derives `PartialOrd`, too.
+    const IS_ORDERED: bool;
 }
 
 /// A field of the struct `S`.
@@ -48,7 +50,7 @@ pub fn struct_info<S: DeviceStruct>(
 ) -> TypeInfo {
     let field = |field: &FieldOf<S>| Field { name: field.cpp, offset: field.offset, ty: (field.info)() };
     let content = Content::Fields(S::FIELDS.iter().map(field).collect());
-    TypeInfo::user_with::<S>(name, module, arguments, content, S::IS_COMPARED)
+    TypeInfo::user_with::<S>(name, module, arguments, content, [S::IS_COMPARED, S::IS_ORDERED])
 }
 
 /// Returns the value of a constant of the struct type.

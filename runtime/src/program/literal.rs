@@ -77,8 +77,11 @@ pub(super) fn literal(name: &str, digits: &str) -> String {
     }
 }
 
-/// Returns the value of a Rust integer literal without underscores or suffix.
+/// Returns the value of a Rust integer literal without underscores or suffix; zero for `-0.0`, with which a sum of any numbers begins.
 fn integer(digits: &str) -> u128 {
+    if digits == "-0.0" {
+        return 0;
+    }
     let (radix, rest) = match digits.get(..2) {
         Some("0x") => (16, &digits[2..]),
         Some("0o") => (8, &digits[2..]),
@@ -134,6 +137,7 @@ mod tests {
         assert_eq!(literal("i64", "5000000000"), "i64(5000000000ll)");
         assert_eq!(literal("u8", "0b101"), "u8(5)");
         assert_eq!(literal("usize", "0o17"), "usize(15)");
+        assert_eq!(literal("i16", "-0.0"), "i16(0)");
         assert_eq!(literal("u128", "18446744073709551618"), "u128(1ull, 2ull)");
     }
 
@@ -152,6 +156,7 @@ mod tests {
         assert_eq!(literal("f32", "1."), "f32(1.0f)");
         assert_eq!(literal("f64", "1e10"), "f64(10000000000.0)");
         assert_eq!(literal("f64", "1E-30"), "f64(1e-30)");
+        assert_eq!(literal("f64", "-0.0"), "f64::from_bits(0x8000000000000000ull)");
         assert_eq!(value(Scalar::F32(-0.0)), "f32::from_bits(0x80000000u)");
         assert_eq!(value(Scalar::F64(f64::INFINITY)), "f64::from_bits(0x7ff0000000000000ull)");
         assert_eq!(value(Scalar::F32(f32::NAN)), "f32::from_bits(0x7fc00000u)");

@@ -63,6 +63,8 @@ pub struct UserType {
     pub content: Content,
     /// Whether the text defines `==`, which an enum has in C++ without that.
     pub is_compared: bool,
+    /// Whether it defines `<` and the like, too.
+    pub is_ordered: bool,
 }
 
 /// The contents of a user-defined type. Names are those of C++.
@@ -108,19 +110,19 @@ impl TypeInfo {
         arguments: Vec<TypeArgument>,
         content: Content,
     ) -> TypeInfo {
-        TypeInfo::user_with::<T>(name, module, arguments, content, false)
+        TypeInfo::user_with::<T>(name, module, arguments, content, [false; 2])
     }
 
-    /// Returns the description of a user-defined type, of which `is_compared` says whether the text defines `==`.
+    /// Returns the description of a user-defined type, of which the text may define `==`, and `<` and the like.
     pub(super) fn user_with<T: 'static>(
         name: &'static str,
         module: &'static str,
         arguments: Vec<TypeArgument>,
         content: Content,
-        is_compared: bool,
+        [is_compared, is_ordered]: [bool; 2],
     ) -> TypeInfo {
         let (id, align) = (TypeId::of::<T>(), align_of::<T>());
-        let user = UserType { id, name, module, arguments, align, content, is_compared };
+        let user = UserType { id, name, module, arguments, align, content, is_compared, is_ordered };
         TypeInfo { name: TypeName::User(Arc::new(user)), size: size_of::<T>(), align: align_of::<T>() }
     }
 

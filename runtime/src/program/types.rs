@@ -170,15 +170,22 @@ pub trait FieldEq<'a> {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceEq> FieldEq<'_> for T {}
 
-/// A type whose values kernels compare with `<` and the like: a scalar, or a tuple of them.
+/// A type whose values kernels compare with `<` and the like: a scalar, a struct that derives `PartialOrd`, or a tuple of these.
 #[diagnostic::on_unimplemented(
     message = "values of `{Self}` cannot be ordered in a kernel",
-    note = "numbers, `bool`s and tuples of them can; cast an enum first: `color as u8`"
+    note = "numbers, `bool`s, structs with `#[derive(PartialEq, PartialOrd)]`, and tuples of them can; cast an enum first: `color as u8`"
 )]
 pub trait DeviceOrd: DeviceEq {}
 
 #[diagnostic::do_not_recommend]
 impl<T: DeviceScalar> DeviceOrd for T {}
+
+/// A field that is ordered as a part of its struct, as [`FieldEq`] is one that is compared.
+#[diagnostic::on_unimplemented(message = "values of `{Self}` cannot be ordered in a kernel")]
+pub trait FieldOrd<'a> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceOrd> FieldOrd<'_> for T {}
 
 /// A type of Rust's own, or a generic number: its methods are those of Rust, and of traits.
 pub trait TypeOfRust {}

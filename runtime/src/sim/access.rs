@@ -84,7 +84,7 @@ impl Context<'_> {
             passes
         };
         let found = match access.memory {
-            MemoryId::Constant(_) => Ok(()),
+            MemoryId::Own(_) | MemoryId::Constant(_) => Ok(()),
             MemoryId::Global(_) => {
                 let base = address.addr().get();
                 pages(base, access.len).try_for_each(|(number, start, len)| {
@@ -194,7 +194,9 @@ impl Context<'_> {
             (result, effect, found)
         };
         let (result, effect, found) = match access.memory {
-            MemoryId::Constant(base) => unreachable!("an atomic in memory at {base:?} that is only read"),
+            MemoryId::Own(base) | MemoryId::Constant(base) => {
+                unreachable!("an atomic in memory at {base:?} that is only read")
+            }
             MemoryId::Global(_) => {
                 self.cluster.launch.note_communication();
                 let at = address.addr().get();
@@ -217,7 +219,7 @@ impl Context<'_> {
     /// Returns the first thread of the block that owns shared memory.
     fn owner(&self, memory: MemoryId) -> Option<ActorId> {
         match memory {
-            MemoryId::Constant(_) | MemoryId::Global(_) => None,
+            MemoryId::Own(_) | MemoryId::Constant(_) | MemoryId::Global(_) => None,
             MemoryId::Shared(id) => Some(ActorId::new(self.thread.actor.id.cluster(), id.rank, 0)),
         }
     }
@@ -234,7 +236,9 @@ impl Context<'_> {
     pub(super) fn address(&self, access: Access<'_>) -> NonNull<u8> {
         match access.memory {
             // SAFETY: the range lies inside the buffer.
-            MemoryId::Constant(base) | MemoryId::Global(base) => unsafe { base.add(access.start) },
+            MemoryId::Own(base) | MemoryId::Constant(base) | MemoryId::Global(base) => unsafe {
+                base.add(access.start)
+            },
             MemoryId::Shared(id) => self.shared_address(id, access),
         }
     }
@@ -242,7 +246,7 @@ impl Context<'_> {
     /// Returns the address of a copy's destination after checking that the memory exists.
     pub(super) fn target_address(&self, access: Access<'_>) -> NonNull<u8> {
         match access.memory {
-            MemoryId::Constant(_) | MemoryId::Global(_) => self.address(access),
+            MemoryId::Own(_) | MemoryId::Constant(_) | MemoryId::Global(_) => self.address(access),
             MemoryId::Shared(id) => {
                 if id.rank != self.thread.block_rank {
                     self.check_peer(id.rank, access.site);

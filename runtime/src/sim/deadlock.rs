@@ -178,7 +178,7 @@ fn misses(waiter: &GridThread<'_, '_>, other: &GridThread<'_, '_>) -> bool {
         }
         Status::Ready => match waiter.memory {
             Some(MemoryId::Shared(_)) => same_cluster && !other.spins,
-            Some(MemoryId::Constant(_) | MemoryId::Global(_)) => !other.spins,
+            Some(MemoryId::Own(_) | MemoryId::Constant(_) | MemoryId::Global(_)) => !other.spins,
             None => false,
         },
         Status::Coalescing(_) | Status::Exited => false,

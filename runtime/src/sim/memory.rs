@@ -7,6 +7,8 @@ use super::site::Site;
 /// Identifies the memory that an access refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryId {
+    /// An array of the thread itself, identified by its first byte, which nobody writes while the memory is used.
+    Own(NonNull<u8>),
     /// A buffer in global memory that no thread of the launch writes, identified by its first byte.
     Constant(NonNull<u8>),
     /// A buffer in global memory, identified by its first byte.
@@ -20,7 +22,7 @@ impl MemoryId {
     pub(crate) fn of_block(self, rank: u32) -> MemoryId {
         match self {
             MemoryId::Shared(id) => MemoryId::Shared(SharedId { rank, ..id }),
-            MemoryId::Constant(_) | MemoryId::Global(_) => self,
+            MemoryId::Own(_) | MemoryId::Constant(_) | MemoryId::Global(_) => self,
         }
     }
 }
@@ -76,7 +78,9 @@ impl Access<'_> {
     /// Returns the key of the location at which the access begins.
     pub(super) fn location(&self) -> LocationKey {
         match self.memory {
-            MemoryId::Constant(base) | MemoryId::Global(base) => LocationKey(base.addr().get(), self.start),
+            MemoryId::Own(base) | MemoryId::Constant(base) | MemoryId::Global(base) => {
+                LocationKey(base.addr().get(), self.start)
+            }
             // Shared memory gets addresses at which no buffer can lie.
             MemoryId::Shared(id) => LocationKey(1 + (id.allocation as usize) * 16 + id.rank as usize, self.start),
         }

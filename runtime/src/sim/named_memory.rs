@@ -26,7 +26,7 @@ impl Cluster<'_> {
     /// Returns the memory as reports name it.
     pub(super) fn name(&self, memory: MemoryId) -> RaceMemory {
         match memory {
-            MemoryId::Constant(base) | MemoryId::Global(base) => {
+            MemoryId::Own(base) | MemoryId::Constant(base) | MemoryId::Global(base) => {
                 RaceMemory::Global { name: self.buffer(base).map(|buffer| buffer.name.clone()) }
             }
             MemoryId::Shared(id) => RaceMemory::Shared {
@@ -39,7 +39,7 @@ impl Cluster<'_> {
     /// Returns the elements that hold the bytes, if the size of an element is known.
     pub(super) fn elements(&self, memory: MemoryId, bytes: &Range<usize>) -> Option<Range<usize>> {
         let size = match memory {
-            MemoryId::Constant(base) | MemoryId::Global(base) => self.buffer(base)?.element_bytes,
+            MemoryId::Own(base) | MemoryId::Constant(base) | MemoryId::Global(base) => self.buffer(base)?.element_bytes,
             MemoryId::Shared(id) => self.shared.element_bytes(id)?,
         };
         (size > 0).then(|| bytes.start / size..bytes.end.div_ceil(size))

@@ -30,7 +30,7 @@ impl Context<'_> {
     #[cold]
     fn check_early(&self, access: Access<'_>) {
         let base = match access.memory {
-            MemoryId::Constant(base) | MemoryId::Global(base) => base,
+            MemoryId::Own(base) | MemoryId::Constant(base) | MemoryId::Global(base) => base,
             MemoryId::Shared(_) => return,
         };
         let buffer = self.cluster.buffer(base);

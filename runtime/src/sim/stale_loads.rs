@@ -43,7 +43,7 @@ impl Context<'_> {
             MemoryId::Shared(id) => {
                 op == MemoryOp::AtomicStore && self.cluster.shared.first_unwritten(id, start, len).is_some()
             }
-            MemoryId::Constant(_) | MemoryId::Global(_) => false,
+            MemoryId::Own(_) | MemoryId::Constant(_) | MemoryId::Global(_) => false,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::same_item::same_item;
 
 pub(super) fn impls(user: &UserType<'_>) -> TokenStream {
     match &user.content {
-        Content::Fields(fields) => structure(user.input, fields, user.compared.as_ref()),
+        Content::Fields(fields) => structure(user, fields),
         Content::Variants { raw, list } => enumeration(user.input, raw, list),
     }
 }
@@ -27,7 +27,8 @@ fn generics(input: &DeriveInput) -> syn::Generics {
     generics
 }
 
-fn structure(input: &DeriveInput, fields: &[Field<'_>], compared: Option<&Ident>) -> TokenStream {
+fn structure(user: &UserType<'_>, fields: &[Field<'_>]) -> TokenStream {
+    let UserType { input, compared, ordered, .. } = user;
     let (ident, name) = (&input.ident, input.ident.to_string());
     let generics = generics(input);
     let (declared, used, clause) = generics.split_for_impl();
@@ -42,8 +43,9 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>], compared: Option<&Ident>
         }
         GenericParam::Lifetime(_) => None,
     });
-    let is_compared = compared.is_some();
-    let comparison = compared.map(|compared| comparison(input, fields, compared));
+    let (is_compared, is_ordered) = (compared.is_some(), ordered.is_some());
+    let promised = |derived: &Option<Ident>, on: [&str; 2]| derived.as_ref().map(|it| promise(input, fields, it, on));
+    let (equality, order) = (promised(compared, ["DeviceEq", "FieldEq"]), promised(ordered, ["DeviceOrd", "FieldOrd"]));
     // rustc refuses a field that is called `_`, which no expression can name.
     let named = fields.iter().filter(|field| field.member.to_token_stream().to_string() != "_");
     // The assertion has the span of the field's type, where rustc reports an error of it.
@@ -66,6 +68,7 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>], compared: Option<&Ident>
         impl #declared ::phalanx::__private::DeviceStruct for #ident #used #clause {
             const FIELDS: &'static [::phalanx::__private::FieldOf<Self>] = &[#(#fields),*];
             const IS_COMPARED: bool = #is_compared;
+            const IS_ORDERED: bool = #is_ordered;
         }
 
         #[automatically_derived]
@@ -91,25 +94,26 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>], compared: Option<&Ident>
             const LAYOUT: () = ::phalanx::__private::check_struct::<Self>(#name);
         }
 
-        #comparison
+        #equality
+        #order
         #check
     }
 }
 
-/// Makes the promise that `==` compares a struct field by field on both sides, and has rustc confirm that the derive is Rust's own.
-fn comparison(input: &DeriveInput, fields: &[Field<'_>], compared: &Ident) -> TokenStream {
+/// Makes the promise that `==`, or `<`, compares a struct field by field on both sides, and has rustc confirm that the derive is Rust's own.
+fn promise(input: &DeriveInput, fields: &[Field<'_>], derived: &Ident, on: [&str; 2]) -> TokenStream {
+    let [of_type, of_field] = on.map(|name| format_ident!("{name}"));
     let mut generics = generics(input);
     let clause = generics.make_where_clause();
     clause.predicates.extend(fields.iter().map(|Field { ty, .. }| -> syn::WherePredicate {
-        parse_quote!(#ty: for<'__phalanx> ::phalanx::__private::FieldEq<'__phalanx>)
+        parse_quote!(#ty: for<'__phalanx> ::phalanx::__private::#of_field<'__phalanx>)
     }));
     let ident = &input.ident;
     let (declared, used, clause) = generics.split_for_impl();
-    let span = compared.span();
-    let same = same_item(compared, span, &format_ident!("items"), &Ident::new("PartialEq", span));
+    let same = same_item(derived, derived.span(), &format_ident!("items"), derived);
     quote! {
         #[automatically_derived]
-        impl #declared ::phalanx::DeviceEq for #ident #used #clause {}
+        impl #declared ::phalanx::#of_type for #ident #used #clause {}
 
         const _: () = #same;
     }

@@ -22,6 +22,8 @@ struct UserType<'i> {
     content: Content<'i>,
     /// `PartialEq`, if the text of the file shows that the type derives it.
     compared: Option<syn::Ident>,
+    /// `PartialOrd`, likewise, of a type that is compared.
+    ordered: Option<syn::Ident>,
 }
 
 enum Content<'i> {

@@ -63,7 +63,9 @@ pub(super) fn user_type<'i>(input: &'i DeriveInput, diags: &mut Diags) -> Option
     one_name_each(&content, diags);
     let is_compared = beside::shows_derive(&input.ident, "PartialEq");
     let compared = is_compared.then(|| Ident::new("PartialEq", input.ident.span()));
-    Some(UserType { input, content, compared })
+    let is_ordered = is_compared && beside::shows_derive(&input.ident, "PartialOrd");
+    let ordered = is_ordered.then(|| Ident::new("PartialOrd", input.ident.span()));
+    Some(UserType { input, content, compared, ordered })
 }
 
 /// Returns the words in `#[repr(...)]`.

@@ -8,8 +8,11 @@ use quote::{quote, quote_spanned};
 
 use super::item::{Declared, closures, declared, host_type, name, result, unlinted, unsafety};
 use crate::model::barrier::BarrierForm;
+use crate::model::expr::ExprKind;
+use crate::model::op::Op;
 use crate::model::ty::ParamType;
-use crate::model::{Function, Param};
+use crate::model::walk::walk_block;
+use crate::model::{Function, Param, Role};
 
 /// Makes the function that callers name. `real` is false in the stub of a function with errors.
 pub(super) fn function(function: &Function, real: bool) -> TokenStream {
@@ -44,16 +47,21 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
         // A `&mut [T]` can be reborrowed as a `&[T]`.
         ParamType::Slice { mutable: false, element } => {
             let element = &element.tokens;
-            let ty = quote!(impl ::core::convert::Into<::phalanx::__private::Global<'__phalanx, #element>>);
-            (quote_spanned!(name.span()=> #name: #ty), quote!(::core::convert::Into::into(#name)))
+            let lent = if reads_as_memory(function) { quote!(LentMemory) } else { quote!(Lent) };
+            let ty = quote!(impl ::phalanx::__private::#lent<'__phalanx, #element>);
+            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::Lent::lend(#name)))
+        }
+        ParamType::Slice { mutable: true, element } => {
+            let element = &element.tokens;
+            let ty = quote!(impl ::phalanx::__private::LentMut<'__phalanx, #element>);
+            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::LentMut::lend_mut(#name)))
         }
         // An array can be borrowed as a slice.
         ParamType::Memory { memory, tokens, .. } if memory.is_slice() => (
             quote_spanned!(name.span()=> #name: impl ::core::convert::Into<#tokens>),
             quote!(::core::convert::Into::into(#name)),
         ),
-        ParamType::Slice { mutable: true, .. }
-        | ParamType::Memory { .. }
+        ParamType::Memory { .. }
         | ParamType::Value(_)
         | ParamType::Reference { .. }
         | ParamType::OptionalSlice { .. }
@@ -66,6 +74,22 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
             (quote_spanned!(name.span()=> #name: #ty), quote!(#name))
         }
     }
+}
+
+/// Whether a function does with memory what needs more than its elements: the hardware has no such access to a thread's own array.
+fn reads_as_memory(function: &Function) -> bool {
+    // A method of a trait has one signature, whatever its bodies do.
+    if function.role == Role::Method {
+        return false;
+    }
+    let mut found = false;
+    walk_block(&function.body, &mut |expr| {
+        found |= matches!(
+            expr.kind,
+            ExprKind::Op { op: Op::Copy(_) | Op::LoadVec(_) | Op::LoadMatrix { .. } | Op::Atomic(_), .. }
+        );
+    });
+    found
 }
 
 fn entry(function: &Function, real: bool) -> TokenStream {

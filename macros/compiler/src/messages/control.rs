@@ -44,7 +44,9 @@ pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
 /// What to write instead of a method of iterators.
 fn instead_of_adaptor(name: &str) -> Option<&'static str> {
     Some(match name {
-        "flat_map" | "flatten" => "write a loop inside the loop: `for row in &rows`, and in it `for x in row`",
+        "flat_map" | "flatten" => {
+            "it stands last, or before `map`, `filter` and what consumes all; otherwise write a loop inside the loop: `for row in &rows`, and in it `for x in row`"
+        }
         "scan" => {
             "keep the state in a variable before the loop: `let mut total = 0; for x in values { total += x; .. }`"
         }
@@ -97,9 +99,8 @@ pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
 }
 
 pub(crate) fn consumer_form(at: SpanRange, name: &str) -> Diag {
-    Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` in this form is not part of the kernel language")).help(
-        "write `.sum::<f32>()` and `.product::<f32>()` with the type, `.fold(start, |total, x| ..)`, closures written in place, and `.filter(|x| ..)` after `.copied()`",
-    )
+    Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` in this form is not part of the kernel language"))
+        .help("write `.fold(start, |total, x| ..)`, closures in place, and `.filter(|x| ..)` after `.copied()`")
 }
 
 pub(crate) fn item_reference(at: SpanRange, name: &str) -> Diag {

@@ -48,7 +48,7 @@ pub(crate) fn mutable_parts(at: SpanRange) -> Diag {
 
 pub(crate) fn part_as_value(at: SpanRange) -> Diag {
     Diag::new(Rule::PartOfMemory, at, "a part of a local array is used by its elements alone")
-        .help("write `part[i]`, `part.len()` or `part.iter()`; to a device function, pass the whole array and the position where the part begins")
+        .help("write `part[i]`, `part.len()` or `part.iter()`, or pass it to a function that takes a `&[T]`; one that changes elements takes the whole array, `&mut [T; N]`, and the position of the first")
 }
 
 pub(crate) fn read_only_memory(at: SpanRange) -> Diag {

@@ -251,6 +251,8 @@ pub(crate) enum LiteralType {
     Suffix(&'static str),
     /// rustc infers the type.
     Slot(SlotId),
+    /// rustc infers the type, which may be an integer's or a float's: the value with which a sum or a product begins.
+    Start(SlotId),
 }
 
 /// The condition of an `if` or a `while`.

@@ -7,7 +7,7 @@ use super::barrier::{Barrier, BarrierForm, BarrierScope, PhaseAction, PhaseMetho
 use super::copy::{CopyOp, TensorCopy};
 use super::group::Group;
 use super::kind::{Kind, Memory};
-use super::op::Op;
+use super::op::{Op, Part};
 
 /// The facts of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +115,7 @@ impl Op {
             Op::Barrier(barrier, method) => method.facts(barrier.scope),
             Op::DynamicShared => individual(Pure, never, Kind::Memory(Memory::SharedSlice)),
             Op::DynamicSharedSlice => individual(Reads, at_its_site, Kind::Memory(Memory::SharedSlice)),
+            Op::Part { form: Part::Array, of, mutable } => individual(Pure, never, Kind::Memory(of.part(mutable))),
             Op::Part { of, mutable, .. } | Op::SplitAt { of, mutable } => {
                 individual(Reads, at_its_site, Kind::Memory(of.part(mutable)))
             }

@@ -116,6 +116,8 @@ pub(crate) enum Part {
     Chunk,
     /// An item of `memory.chunks_exact(size)`, of which there are `index + 1` at least.
     ExactChunk,
+    /// `&array[..]` of an array that is no memory, as which a device function takes it.
+    Array,
 }
 
 /// How a matrix lies in shared memory.

@@ -105,12 +105,14 @@ pub(crate) enum ParamType {
         length: Option<ValueId>,
         brand: Option<Brand>,
     },
-    /// `impl Fn(A) -> B`
+    /// `impl Fn(A) -> B`, or `impl FnMut(A) -> B`
     Closure {
         /// The parameter's index among the closures of the function.
         index: usize,
         inputs: Vec<ValueType>,
         output: Option<ValueType>,
+        /// Whether it may change variables of the caller, as `FnMut` does.
+        changes: bool,
     },
 }
 

@@ -7,7 +7,7 @@ use syn::{ExprForLoop, Pat};
 
 use super::Parser;
 use super::item_names::Names;
-use super::iter_consumers::gives_references;
+use super::item_references::gives_references;
 use super::iter_steps::{Steps, adaptors, leaving};
 use crate::messages;
 use crate::model::expr::Expr;

@@ -11,7 +11,7 @@ use super::syntax::{Arguments, type_argument};
 use crate::messages;
 use crate::model::array_functions::makes_array;
 use crate::model::barrier::Barrier;
-use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
+use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath, LiteralType};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
 use crate::model::name::{Meaning, Space};
@@ -144,6 +144,11 @@ impl Parser<'_> {
         }
         let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["phalanx", "__private", function @ ("start_of_sum" | "start_of_product")] => {
+                let digits = if function == "start_of_sum" { "-0.0" } else { "1" }.into();
+                let kind = ExprKind::Float { digits, ty: LiteralType::Start(self.slot(SlotUse::Type)) };
+                Some(Expr { kind, result_kind: Kind::Value, span })
+            }
             ["phalanx", "__private", "default_of"] => {
                 let ty = type_argument(&path.path.segments.last()?.arguments, 0)?;
                 let constant = self.constant(quote!(<#ty as ::core::default::Default>::default()), "default");
@@ -157,6 +162,15 @@ impl Parser<'_> {
                 self.claim(&of, Meaning::Item { name: item, space: Space::Type, in_path: true });
                 let owner = quote_spanned!(name.span()=> ::phalanx::__private::DefaultValue);
                 Some(self.device_callee(Callee::Associated(owner, name, Default::default()), Vec::new(), span))
+            }
+            // rustc then says of the trait that the type has none, and not of a method.
+            [.., owner, "default"] if self.has_default_of_rust(owner) => {
+                let mut of = path.path.clone();
+                let name = of.segments.pop()?.ident;
+                of.segments.pop_punct();
+                let value = quote_spanned!(name.span()=> <#of as ::core::default::Default>::default());
+                let constant = self.constant(value, "default");
+                Some(Expr { kind: ExprKind::Constant(constant), result_kind: Kind::Value, span })
             }
             _ => None,
         }
@@ -175,7 +189,8 @@ impl Parser<'_> {
                 "Some" => self.some(arguments, span),
                 name => {
                     let what = format!("`{name}(...)` as a value is");
-                    self.error(messages::unsupported_syntax(span, &what))
+                    let refused = messages::unsupported_syntax(span, &what);
+                    self.error(refused.help("return an `Option`, or a struct of the value and a code"))
                 }
             });
         }
@@ -230,7 +245,7 @@ impl Parser<'_> {
     pub(super) fn op(&mut self, op: Op, operands: Vec<Expr>, span: SpanRange) -> Expr {
         let facts = op.facts();
         if facts.convergence.group().is_some() {
-            if self.closures > 0 {
+            if self.closures > 0 && !self.is_in_filling() {
                 return self.error(messages::collective_in_closure(span));
             }
             if self.function.role == Role::Method {
@@ -341,7 +356,8 @@ impl Parser<'_> {
                 let hint = parsed.first().map_or(TypeHint::Integer, |array| self.hint_of_element(array));
                 self.closure_hint = Some(hint);
             }
-            parsed.push(self.argument(argument));
+            let whole = self.lent_array(&name, parsed.len(), argument);
+            parsed.push(whole.unwrap_or_else(|| self.argument(argument)));
             self.closure_hint = None;
         }
         self.device_callee(callee, parsed, span)

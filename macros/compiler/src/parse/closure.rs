@@ -1,9 +1,10 @@
-//! Closures, and parameters that are closures: `f: impl Fn(A) -> B`, and the equivalent `f: F` with `F: Fn(A) -> B`.
+//! Closures, and parameters that are closures: `f: impl Fn(A) -> B`, and the equivalent `f: F` with `F: Fn(A) -> B`; also with `FnMut`.
 
-use proc_macro2::Ident;
-use quote::ToTokens;
-use syn::{FnArg, GenericParam, ItemFn, PathArguments, Type, TypeParamBound, WherePredicate, parse_quote};
+use proc_macro2::{Ident, Span};
+use quote::{ToTokens, format_ident, quote};
+use syn::{FnArg, GenericParam, ItemFn, PathArguments, Type, TypeParamBound, WherePredicate, parse_quote, parse2};
 
+use super::scalar_functions::is_number;
 use super::ty::holds_token;
 use super::{Parser, parameters};
 use crate::messages;
@@ -11,6 +12,8 @@ use crate::model::LocalId;
 use crate::model::barrier::BarrierForm;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::{Kind, Memory};
+use crate::model::method::ScalarFunction;
+use crate::model::place::local_of;
 use crate::model::ty::{ParamType, ValueType};
 use crate::model::walk::walk;
 use crate::span::SpanRange;
@@ -61,10 +64,34 @@ pub(super) fn in_place(item: &ItemFn) -> ItemFn {
 }
 
 fn is_fn(bound: &TypeParamBound) -> bool {
-    matches!(bound, TypeParamBound::Trait(bound) if bound.path.segments.last().is_some_and(|last| last.ident == "Fn"))
+    matches!(bound, TypeParamBound::Trait(bound) if bound.path.segments.last().is_some_and(|last| of_calls(&last.ident)))
+}
+
+/// Whether it is the name of a trait of closures that may be called several times.
+fn of_calls(name: &Ident) -> bool {
+    name == "Fn" || name == "FnMut"
 }
 
 impl Parser<'_> {
+    /// Returns the closure that a path stands for which names a function, as far as the text shows: `apply(x, f32::sqrt)`.
+    pub(super) fn function_as_closure(&self, function: &syn::ExprPath) -> Option<syn::ExprClosure> {
+        let segments: Vec<_> = function.path.segments.iter().collect();
+        let last = segments.last().filter(|last| last.arguments.is_none() && function.qself.is_none())?;
+        let name = last.ident.to_string();
+        if name.starts_with(char::is_uppercase) || segments.len() == 1 && self.lookup(&last.ident).is_some() {
+            return None;
+        }
+        let owner = segments.len().checked_sub(2).map(|owner| segments[owner].ident.to_string());
+        let count = match owner.as_deref() {
+            Some(number) if is_number(number) => ScalarFunction::by_name(&name)?.arguments(),
+            _ if super::imported::is_marked(&function.path) => 2,
+            _ => self.values_taken(&name).filter(|count| *count > 0)?,
+        };
+        let at = SpanRange::of(function).lo.resolved_at(Span::mixed_site());
+        let values: Vec<Ident> = (0..count).map(|number| format_ident!("value_{number}", span = at)).collect();
+        parse2(quote!(|#(#values),*| #function(#(#values),*))).ok()
+    }
+
     /// Parses a closure, which computes a value from its arguments and its environment. Tokens, collectives and jumps
     /// cannot occur in it, because it is not followed.
     pub(super) fn closure(&mut self, closure: &syn::ExprClosure, span: SpanRange) -> Expr {
@@ -89,9 +116,27 @@ impl Parser<'_> {
             (params, parser.arm_body(body, bound))
         });
         let Some(params) = params.into_iter().collect() else { return Expr::error(span) };
+        self.changed_by_closure = self.changed_around(&body, around);
         let by_value = closure.capture.is_some().then(|| self.shared_arrays(&body, around));
         let kind = ExprKind::Closure { params, body: Box::new(body), by_value };
         Expr { kind, result_kind: Kind::Closure, span }
+    }
+
+    /// Returns where a closure assigns to a variable that is declared around it.
+    fn changed_around(&self, body: &Expr, around: usize) -> Option<SpanRange> {
+        let mut changed = None;
+        walk(body, &mut |expr| {
+            let place = match &expr.kind {
+                ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => place,
+                ExprKind::Borrow { mutable: true, target } => target,
+                _ => return,
+            };
+            let is_around = |local: LocalId| local.0 < around && self.function.kind(local) == Kind::Value;
+            if local_of(place).is_some_and(is_around) {
+                changed.get_or_insert(expr.span);
+            }
+        });
+        changed
     }
 
     /// Returns those of the first `around` locals that `body` names and that are shared arrays or barriers.
@@ -173,7 +218,8 @@ impl Parser<'_> {
             self.diags.push(messages::impl_trait_parameter(SpanRange::of(ty)));
             return None;
         };
-        let last = bound.path.segments.last().filter(|last| last.ident == "Fn");
+        let last = bound.path.segments.last().filter(|last| of_calls(&last.ident));
+        let changes = last.is_some_and(|last| last.ident == "FnMut");
         let Some(PathArguments::Parenthesized(signature)) = last.map(|last| &last.arguments) else {
             self.diags.push(messages::impl_trait_parameter(SpanRange::of(ty)));
             return None;
@@ -184,7 +230,7 @@ impl Parser<'_> {
             syn::ReturnType::Default => None,
         };
         let closures = self.function.params.iter().filter(|param| matches!(param.ty, ParamType::Closure { .. }));
-        Some(ParamType::Closure { index: closures.count(), inputs, output })
+        Some(ParamType::Closure { index: closures.count(), inputs, output, changes })
     }
 
     /// Parses the type of plain data, which a token is not.

@@ -5,6 +5,7 @@ use quote::quote_spanned;
 use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, ExprReturn, ExprWhile, Pat, RangeLimits};
 
 use super::expr::is_literal;
+use super::flattened::Flattened;
 use super::iter_sources::is_range;
 use super::iter_steps::numbered_first;
 use super::operand_types::TypeHint;
@@ -146,6 +147,9 @@ impl Parser<'_> {
     pub(super) fn for_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
         if let Some(expr) = numbered_first(&repeat.expr).map(Box::new) {
             return self.for_loop(&ExprForLoop { expr, ..repeat.clone() }, span);
+        }
+        if let Some(nested) = Flattened::written(repeat) {
+            return self.in_place(nested, span);
         }
         if let Some(adapted) = self.adapted_loop(repeat, span) {
             return adapted;

@@ -5,6 +5,7 @@ use quote::quote_spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{ExprClosure, ExprMethodCall, Ident, Pat, Type, UnOp};
 
+use super::item_references::gives_references;
 use super::referenced_fields::fields_of;
 use super::syntax::strip;
 use crate::span::SpanRange;
@@ -104,6 +105,11 @@ fn of_source(source: &syn::Expr) -> Option<(syn::Expr, Items)> {
             let at = SpanRange::of(&call.method).lo;
             Some((syn::parse2(quote_spanned!(at=> #call.copied())).ok()?, Items::References))
         }
+        "flatten" | "flat_map" if gives_references(source) => {
+            let at = SpanRange::of(&call.method).lo;
+            Some((syn::parse2(quote_spanned!(at=> #call.copied())).ok()?, Items::References))
+        }
+        "flatten" | "flat_map" => Some((source.clone(), Items::Values)),
         "copied" | "cloned" | "into_iter" => Some((source.clone(), Items::Values)),
         "rev" | "skip" | "take" | "step_by" => {
             let (receiver, items) = of_source(&call.receiver)?;

@@ -14,7 +14,7 @@ use super::syntax::{strip, untyped};
 use crate::messages;
 use crate::model::expr::{self, Callee, Expr, ExprKind, FunctionPath, Stmt, StmtKind};
 use crate::model::kind::Kind;
-use crate::model::name::Space;
+use crate::model::name::{Meaning, Space};
 use crate::span::SpanRange;
 
 /// The methods of `Option` and `bool` that take closures, with the number of their arguments.
@@ -146,6 +146,9 @@ impl Parser<'_> {
     /// Rewrites `(low..high).contains(&x)`, `array.get(i).copied()`, `flag.then_some(x)` and the methods of arrays, if the call is one of
     /// them.
     pub(super) fn shorthand(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
+        if self.is_own_method(&call.receiver, &call.method.to_string()) {
+            return None;
+        }
         if let Some(tokens) = self.array_method(call) {
             return Some(self.in_place(tokens, span));
         }
@@ -252,7 +255,12 @@ impl Parser<'_> {
     ) -> Option<Expr> {
         let at = SpanRange::of(path).lo;
         let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
-        self.known(path, Space::Exchange)?;
+        if path.segments.last().is_some_and(|last| last.ident == function) {
+            self.known(path, Space::Exchange)?;
+        } else {
+            let name = Ident::new(function, at);
+            self.claim(path, Meaning::Item { name, space: Space::Exchange, in_path: true });
+        }
         let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
         let mut order = OperandOrder::of(&arguments, fresh("operand").span());
         let tokens = match (function, &arguments[..]) {
@@ -277,13 +285,24 @@ impl Parser<'_> {
             }
             _ => return None,
         };
-        Some(self.in_place(tokens, span))
+        Some(match function {
+            "from_fn" => self.in_filling(|parser| parser.in_place(tokens, span)),
+            _ => self.in_place(tokens, span),
+        })
     }
 
     /// Whether the place is memory, or an array as far as syntax shows: another type may have such a method of its own.
     pub(super) fn is_elements(&self, place: &syn::Expr) -> bool {
         let local = self.named_local(place).map(|local| self.function.local(local));
-        local.is_some_and(|local| local.is_array || matches!(local.kind, Kind::Memory(_)))
+        local.is_some_and(|local| local.is_array || matches!(local.kind, Kind::Memory(_))) || self.is_row(place)
+    }
+
+    /// Whether the place is an element of a variable that is an array of arrays, as far as its type is shown, and may be evaluated several times.
+    fn is_row(&self, place: &syn::Expr) -> bool {
+        let syn::Expr::Index(row) = strip(place) else { return false };
+        let hint = self.named_local(&row.expr).filter(|_| is_plain(&row.index)).map(|local| self.hint_of_local(local));
+        matches!(hint, Some(TypeHint::Array(element)) if matches!(*element, TypeHint::Array(_)))
+            && self.is_own_variable(&row.expr)
     }
 
     /// Whether an expression is an element of memory, which holds no options.

@@ -2,6 +2,7 @@
 //! holds of loops holds of it: the tests of its loads move to before it, and its loads are issued together. Rust gets it as it was.
 
 use super::Parser;
+use super::syntax::strip;
 use crate::model::array_functions::is_array_of;
 use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Stmt, StmtKind};
 use crate::model::kind::Kind;
@@ -10,7 +11,45 @@ use crate::model::ty::TypeShape;
 use crate::model::{SlotUse, ValueId};
 use crate::span::SpanRange;
 
+/// Which `std::array::from_fn(f)` fills an array: one that is the whole value of a `let` with an array's type. Its closure is a loop's body,
+/// in which threads may meet.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(super) enum Filling {
+    #[default]
+    No,
+    /// The value that is parsed next.
+    Next,
+    /// The closure around what is parsed.
+    Inside,
+}
+
 impl Parser<'_> {
+    /// Notes whether the value of a `let` that is parsed next is an array that becomes a loop.
+    pub(super) fn note_filling(&mut self, ty: Option<&TypeShape>, init: &syn::Expr) {
+        let is_array = matches!(ty, Some(TypeShape::Array(_, length)) if self.is_fixed(*length));
+        let is_call = match strip(init) {
+            syn::Expr::Call(call) => call.args.len() == 1 && matches!(call.args.first(), Some(syn::Expr::Closure(_))),
+            _ => false,
+        };
+        if is_array && is_call && self.closures == 0 {
+            self.filling = Filling::Next;
+        }
+    }
+
+    /// Parses the call of `std::array::from_fn`.
+    pub(super) fn in_filling(&mut self, parse: impl FnOnce(&mut Self) -> Expr) -> Expr {
+        let inside = if self.filling == Filling::Next { Filling::Inside } else { Filling::No };
+        let around = std::mem::replace(&mut self.filling, inside);
+        let made = parse(self);
+        self.filling = if around == Filling::Next { Filling::No } else { around };
+        made
+    }
+
+    /// Whether what is parsed belongs to the closure that fills an array, and to no other one.
+    pub(super) fn is_in_filling(&self) -> bool {
+        self.closures == 1 && self.filling == Filling::Inside
+    }
+
     /// Returns the statements that a statement is.
     pub(super) fn filled(&mut self, kind: StmtKind, span: SpanRange) -> Vec<Stmt> {
         match kind {
@@ -31,6 +70,11 @@ impl Parser<'_> {
     /// Whether a value is an array that a closure makes, of a length that the text gives.
     fn fills(&self, shape: &TypeShape, init: &Expr) -> bool {
         let (TypeShape::Array(_, length), true) = (shape, is_made_by_closure(init)) else { return false };
+        self.is_fixed(*length)
+    }
+
+    /// Whether the text gives the length, by a number or a name.
+    fn is_fixed(&self, length: ValueId) -> bool {
         let length = &self.function.values[usize::from(length.0)];
         let is_named = || matches!(syn::parse2(length.tokens.clone()), Ok(syn::Expr::Path(_)));
         length.literal.is_some() || is_named()

@@ -1,8 +1,8 @@
-//! Functions of Rust's library that `use` has imported: `max(a, b)`, `mem::swap(&mut a, &mut b)`. No syntax of a call shows what its name is, so
-//! the `use` declarations of the function and of its file are read, and a path that ends with one of these functions is marked. The host
-//! body has rustc compare the function with the library's.
+//! Functions of Rust's library that `use` has imported: `max(a, b)`, `mem::swap(&mut a, &mut b)`, also by another name, `use std::cmp::max as
+//! larger;`. No syntax of a call shows what its name is, so the `use` declarations of the function and of its file are read, and a path that
+//! means one of these functions is marked. The host body has rustc compare the function with the library's.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
@@ -19,25 +19,22 @@ use crate::span::SpanRange;
 const FUNCTIONS: [(&str, &str); 6] =
     [("cmp", "max"), ("cmp", "min"), ("mem", "replace"), ("mem", "swap"), ("mem", "take"), ("array", "from_fn")];
 
-/// The segments before the function's name in a marked path.
+/// The segments before the library's name of the function in a marked path, which the user's path follows.
 const MARK: [&str; 3] = ["phalanx", "__private", "imported"];
 
 /// Marks the paths of imported functions; `None` if there are none. The text is that of the file around the item.
 pub(crate) fn marked(item: &TokenStream, file: &str) -> Option<TokenStream> {
-    if !may_call(item.clone()) {
-        return None;
-    }
     let mut found = Imports::default();
     for declaration in uses_of(file).filter_map(|text| parse_str::<ItemUse>(text).ok()) {
         found.add(&declaration.tree, &mut Vec::new());
     }
     // The declarations may stand in other modules of the file than the item.
     let Imports { of_rust: mut imports, others } = found;
-    imports.retain(|path| path.contains("::") || !others.contains(path) && !defines(file, path));
+    imports.retain(|(path, _)| path.contains("::") || !others.contains(path) && !defines(file, path));
     let mut found = Imports::default();
     uses_within(item.clone()).iter().for_each(|declaration| found.add(&declaration.tree, &mut Vec::new()));
     imports.extend(found.of_rust);
-    if imports.is_empty() {
+    if imports.is_empty() || !may_call(item.clone(), &imports) {
         return None;
     }
     let mut item: Item = parse2(item.clone()).ok()?;
@@ -48,16 +45,15 @@ pub(crate) fn marked(item: &TokenStream, file: &str) -> Option<TokenStream> {
     mark.any.then(|| item.into_token_stream())
 }
 
-/// Whether a text has a path that ends with one of the functions: a word that stands alone or before parentheses.
-fn may_call(tokens: TokenStream) -> bool {
+/// Whether a text has a path that ends as one of the imports does: a word that stands alone or before parentheses.
+fn may_call(tokens: TokenStream, imports: &[(String, &'static str)]) -> bool {
+    let is_last = |name: &str| imports.iter().any(|(path, _)| path.rsplit("::").next() == Some(name));
     // Of `x.max(y)`, not of `0..max(x, y)`.
     let (mut after_dot, mut dots) = (false, 0);
     for token in tokens {
         match &token {
-            TokenTree::Group(group) if may_call(group.stream()) => return true,
-            TokenTree::Ident(name) if !after_dot && FUNCTIONS.iter().any(|(_, function)| name == function) => {
-                return true;
-            }
+            TokenTree::Group(group) if may_call(group.stream(), imports) => return true,
+            TokenTree::Ident(name) if !after_dot && is_last(&name.to_string()) => return true,
             TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
         dots = if matches!(&token, TokenTree::Punct(dot) if dot.as_char() == '.') { dots + 1 } else { 0 };
@@ -107,8 +103,8 @@ fn uses_within(tokens: TokenStream) -> Vec<ItemUse> {
 /// What `use` declarations make known.
 #[derive(Default)]
 struct Imports {
-    /// The paths of functions of Rust's library: `max`, `mem::swap`.
-    of_rust: Vec<String>,
+    /// The paths of functions of Rust's library, `max`, `mem::swap`, and the library's names of these functions.
+    of_rust: Vec<(String, &'static str)>,
     /// The names of other items.
     others: Vec<String>,
 }
@@ -126,28 +122,38 @@ impl Imports {
                 before.pop();
             }
             (UseTree::Group(group), _) => group.items.iter().for_each(|tree| self.add(tree, before)),
-            (UseTree::Name(name), Some([module])) if name.ident == "self" => self.add_module(module.clone()),
-            (UseTree::Name(name), Some([])) => self.add_module(name.ident.to_string()),
-            (UseTree::Name(name), _) => {
-                let name = name.ident.to_string();
-                let is_of_rust = within.is_some_and(
-                    |within| matches!(within, [module] if FUNCTIONS.contains(&(module.as_str(), name.as_str()))),
-                );
-                if is_of_rust { self.of_rust.push(name) } else { self.others.push(name) }
-            }
+            (UseTree::Name(name), Some([module])) if name.ident == "self" => self.add_module(module, module),
+            (UseTree::Name(name), Some([])) => self.add_module(&name.ident.to_string(), &name.ident.to_string()),
+            (UseTree::Name(name), _) => self.add_item(within, &name.ident.to_string(), &name.ident.to_string()),
             (UseTree::Glob(_), Some([module])) => {
                 let functions = FUNCTIONS.iter().filter(|(of, _)| of == module);
-                self.of_rust.extend(functions.map(|(_, function)| (*function).to_string()));
+                self.of_rust.extend(functions.map(|(_, function)| ((*function).to_string(), *function)));
             }
-            // Functions by other names are not recognized.
-            (UseTree::Rename(rename), _) => self.others.push(rename.rename.to_string()),
+            (UseTree::Rename(name), Some([module])) if name.ident == "self" => {
+                self.add_module(module, &name.rename.to_string());
+            }
+            (UseTree::Rename(name), Some([])) => self.add_module(&name.ident.to_string(), &name.rename.to_string()),
+            (UseTree::Rename(name), _) => self.add_item(within, &name.ident.to_string(), &name.rename.to_string()),
             (UseTree::Glob(_), _) => {}
         }
     }
 
-    fn add_module(&mut self, module: String) {
+    /// Adds an item of this name, which is called by another one.
+    fn add_item(&mut self, within: Option<&[String]>, item: &str, called: &str) {
+        let function = within.and_then(|within| match within {
+            [module] => FUNCTIONS.iter().find(|(of, function)| module == of && item == *function),
+            _ => None,
+        });
+        match function {
+            Some((_, function)) => self.of_rust.push((called.into(), function)),
+            None => self.others.push(called.into()),
+        }
+    }
+
+    /// Adds a module of this name, which is called by another one.
+    fn add_module(&mut self, module: &str, called: &str) {
         let functions = FUNCTIONS.iter().filter(|(of, _)| *of == module);
-        self.of_rust.extend(functions.map(|(of, function)| format!("{of}::{function}")));
+        self.of_rust.extend(functions.map(|(_, function)| (format!("{called}::{function}"), *function)));
     }
 }
 
@@ -171,24 +177,35 @@ impl Visit<'_> for Bound {
 }
 
 struct Mark<'a> {
-    imports: &'a [String],
+    imports: &'a [(String, &'static str)],
     bound: Vec<String>,
     any: bool,
 }
 
 impl Mark<'_> {
+    /// Marks the path of a function that is passed on, if no variable can be meant.
+    fn mark_value(&mut self, argument: &mut Expr) {
+        if let Expr::Path(path) = argument
+            && !path.path.get_ident().is_some_and(|name| self.bound.contains(&name.to_string()))
+        {
+            self.mark(path);
+        }
+    }
+
     fn mark(&mut self, path: &mut ExprPath) {
         if path.qself.is_some() || path.path.leading_colon.is_some() || path.path.segments.len() > 2 {
             return;
         }
         let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let has_arguments = path.path.segments.iter().any(|segment| !matches!(segment.arguments, PathArguments::None));
-        if has_arguments || !self.imports.contains(&names.join("::")) {
+        let called = names.join("::");
+        let Some((_, function)) = self.imports.iter().find(|(path, _)| *path == called).filter(|_| !has_arguments)
+        else {
             return;
-        }
+        };
         let at = SpanRange::of(&*path).lo;
-        let own = &path.path;
-        if let Ok(marked) = parse2(quote_spanned!(at=> ::phalanx::__private::imported::#own)) {
+        let (own, function) = (&path.path, Ident::new(function, at));
+        if let Ok(marked) = parse2(quote_spanned!(at=> ::phalanx::__private::imported::#function::#own)) {
             path.path = marked;
             self.any = true;
         }
@@ -200,36 +217,37 @@ impl VisitMut for Mark<'_> {
         if let Expr::Path(path) = &mut *call.func {
             self.mark(path);
         }
+        call.args.iter_mut().for_each(|argument| self.mark_value(argument));
         visit_mut::visit_expr_call_mut(self, call);
     }
 
-    /// A function as a value, `fold(0, max)`, if no variable can be meant.
+    /// A function as a value, `fold(0, max)`.
     fn visit_expr_method_call_mut(&mut self, call: &mut ExprMethodCall) {
-        for argument in &mut call.args {
-            if let Expr::Path(path) = argument
-                && !path.path.get_ident().is_some_and(|name| self.bound.contains(&name.to_string()))
-            {
-                self.mark(path);
-            }
-        }
+        call.args.iter_mut().for_each(|argument| self.mark_value(argument));
         visit_mut::visit_expr_method_call_mut(self, call);
     }
 }
 
-/// Returns the path that is marked, as the user wrote it.
-pub(super) fn path_of(path: &Path) -> Option<Path> {
+/// Returns the path that is marked, as the user wrote it, and the library's name of the function.
+fn path_of(path: &Path) -> Option<(Path, Ident)> {
     let names = path.segments.iter().map(|segment| segment.ident.to_string());
-    let is_marked = path.segments.len() > MARK.len() && names.zip(MARK).all(|(name, mark)| name == mark);
-    let segments = path.segments.iter().skip(MARK.len()).cloned().collect();
-    is_marked.then_some(Path { leading_colon: None, segments })
+    let is_marked = path.segments.len() > MARK.len() + 1 && names.zip(MARK).all(|(name, mark)| name == mark);
+    let function = path.segments.get(MARK.len()).filter(|_| is_marked)?.ident.clone();
+    let segments = path.segments.iter().skip(MARK.len() + 1).cloned().collect();
+    Some((Path { leading_colon: None, segments }, function))
+}
+
+/// Whether a path is marked.
+pub(super) fn is_marked(path: &Path) -> bool {
+    path_of(path).is_some()
 }
 
 impl Parser<'_> {
     /// Parses the call of a function that is marked; what a variable hides is called as if there were no mark.
     pub(super) fn imported_call(&mut self, call: &ExprCall, span: SpanRange) -> Option<Value> {
         let Expr::Path(marked) = &*call.func else { return None };
-        let path = path_of(&marked.path)?;
-        let name = path.segments.last()?.ident.to_string();
+        let (path, function) = path_of(&marked.path)?;
+        let name = function.to_string();
         if path.get_ident().is_none_or(|name| self.lookup(name).is_none()) {
             if let Some(function) = Intrinsic::by_name("cmp", &name) {
                 return Some(self.intrinsic(function, &path, &call.args, span));

@@ -8,7 +8,9 @@ use syn::{ExprClosure, ExprMethodCall, Pat};
 use super::Parser;
 use super::copied_items::{self, ITEM_CONSUMERS};
 use super::desugared_methods::{test_of, to_reference};
+use super::flattened::is_flattened;
 use super::item_names::Names;
+use super::item_references::gives_references;
 use super::iter_steps::{ADAPTORS, Adaptor, Steps, adaptors, leaving, numbered_first};
 use super::operand_order::{OperandOrder, whole};
 use super::syntax::{strip, untyped};
@@ -159,19 +161,23 @@ fn written(
     let over = |last: &dyn Fn(&TokenStream) -> TokenStream| steps.repeat(&source.to_token_stream(), last, at);
     Some(match (name, &arguments[..]) {
         ("sum" | "product", _) => {
-            let ty = call.turbofish.as_ref()?.args.first()?.to_token_stream();
-            let start = match (ty.to_string().as_str(), name) {
-                // The sum starts where std's does.
-                ("f32" | "f64", "sum") => quote!(-0.0),
-                ("f32" | "f64", _) => quote!(1.0),
+            let ty = call.turbofish.as_ref().and_then(|of| of.args.first()).map(ToTokens::to_token_stream);
+            let ty = ty.filter(|ty| ty.to_string() != "_");
+            // The sum starts where std's does.
+            let start = match (ty.as_ref().map(ToString::to_string).as_deref(), name) {
+                (None, "sum") => quote_spanned!(at=> ::phalanx::__private::start_of_sum()),
+                (None, _) => quote_spanned!(at=> ::phalanx::__private::start_of_product()),
+                (Some("f32" | "f64"), "sum") => quote!(-0.0),
+                (Some("f32" | "f64"), _) => quote!(1.0),
                 (_, "sum") => quote!(0),
                 _ => quote!(1),
             };
+            let ty = ty.map(|ty| quote!(: #ty));
             let repeat = match name {
                 "sum" => over(&|value| quote!(#total += #value;)),
                 _ => over(&|value| quote!(#total *= #value;)),
             };
-            quote_spanned!(at=> { let mut #total: #ty = #start; #repeat #total })
+            quote_spanned!(at=> { let mut #total #ty = #start; #repeat #total })
         }
         ("count", _) => {
             let repeat = over(&|_| quote!(#total += 1;));
@@ -273,7 +279,7 @@ fn written(
             );
             quote_spanned!(at=> { let mut #found = None; #repeat #found })
         }
-        ("position", _) if adaptors.is_empty() => {
+        ("position", _) if adaptors.is_empty() && !is_flattened(source) => {
             let (pat, value) = steps.first_map()?;
             let source = if let syn::Expr::Range(_) = source { quote!((#source)) } else { quote!(#source) };
             quote_spanned!(at=> {
@@ -323,19 +329,6 @@ pub(super) fn gives_item(call: &ExprMethodCall) -> bool {
     ITEM_CONSUMERS.iter().any(|name| call.method == name) && is_iterator(&call.receiver)
 }
 
-/// Whether the items are references, as far as syntax shows.
-pub(super) fn gives_references(source: &syn::Expr) -> bool {
-    match strip(source) {
-        syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
-            "iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut" => true,
-            "copied" | "cloned" | "into_iter" | "map" | "map_while" => false,
-            _ => gives_references(&call.receiver) || call.args.iter().any(gives_references),
-        },
-        syn::Expr::Reference(_) => true,
-        _ => false,
-    }
-}
-
 /// Whether the items are parts of memory, as far as syntax shows.
 fn gives_parts(source: &syn::Expr) -> bool {
     let syn::Expr::MethodCall(call) = strip(source) else { return false };
@@ -353,9 +346,8 @@ pub(super) fn is_iterator(expr: &syn::Expr) -> bool {
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
             "iter" | "into_iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut"
             | "chunks_exact_mut" => true,
-            "rev" | "enumerate" | "zip" | "step_by" | "skip" | "take" | "copied" | "cloned" => {
-                is_iterator(&call.receiver)
-            }
+            "rev" | "enumerate" | "zip" | "step_by" | "skip" | "take" | "copied" | "cloned" | "flatten"
+            | "flat_map" => is_iterator(&call.receiver),
             name if ADAPTORS.contains(&name) => is_iterator(&call.receiver),
             _ => false,
         },
@@ -365,7 +357,7 @@ pub(super) fn is_iterator(expr: &syn::Expr) -> bool {
 
 /// Whether a call makes another iterator of one.
 fn is_adapted(call: &ExprMethodCall) -> bool {
-    const OTHERS: [&str; 5] = ["rev", "enumerate", "zip", "skip", "take"];
+    const OTHERS: [&str; 8] = ["rev", "enumerate", "zip", "skip", "take", "step_by", "flatten", "flat_map"];
     let name = call.method.to_string();
     (ADAPTORS.contains(&name.as_str()) || OTHERS.contains(&name.as_str())) && is_sequence(&call.receiver)
 }

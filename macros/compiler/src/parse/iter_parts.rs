@@ -5,8 +5,9 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ExprMethodCall;
 
 use super::Parser;
-use super::iter_sources::{ElementAccess, Item, Prologue, Sequence};
+use super::iter_sources::{ElementAccess, Prologue, Sequence};
 use super::local_parts::Elements;
+use super::loop_items::Item;
 use super::slice::EXACT_CHUNKS;
 use crate::messages;
 use crate::span::SpanRange;

@@ -2,14 +2,18 @@
 //! adaptors. All of them have a known length, so that a loop over elements becomes a loop over positions, whose body
 //! begins with the element.
 
+use std::borrow::Cow;
+
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote_spanned};
 use syn::parse::Parser as _;
 use syn::{ExprForLoop, Pat};
 
 use super::Parser;
 use super::expr::dereferenced;
 use super::local_parts::Elements;
+use super::loop_items::Item;
+use super::named_places;
 use super::operand_types::TypeHint;
 use super::referenced_fields::{elements_of, fields_of};
 use super::syntax::strip;
@@ -21,11 +25,12 @@ use crate::model::range::Range;
 use crate::span::SpanRange;
 
 /// The adaptors that a loop cannot have, because they have no known length or call closures.
-const UNSUPPORTED_ADAPTORS: [&str; 14] = [
+const UNSUPPORTED_ADAPTORS: [&str; 15] = [
     "map",
     "filter",
     "filter_map",
     "flat_map",
+    "flatten",
     "chain",
     "cycle",
     "peekable",
@@ -37,25 +42,6 @@ const UNSUPPORTED_ADAPTORS: [&str; 14] = [
     "rchunks",
     "split",
 ];
-
-/// The item at a position.
-pub(super) enum Item {
-    /// A counter, or a copy of an element.
-    Value(TokenStream),
-    /// `&place` or `&mut place`, a reference to an element.
-    Reference {
-        mutable: bool,
-        place: TokenStream,
-    },
-    /// `&a.chunks(n)[i]`, a part of memory.
-    Part(TokenStream),
-    /// A part of a local array.
-    LocalPart {
-        elements: Elements,
-        mutable: bool,
-    },
-    Pair(Box<Item>, Box<Item>),
-}
 
 /// The items of a loop as a function of the position, and the number of positions.
 pub(super) struct Sequence {
@@ -123,11 +109,17 @@ impl Parser<'_> {
             parser.hints.insert(local, TypeHint::Integer);
             let mut bindings = Vec::new();
             parser.bind_item(&repeat.pat, at, counter, &mut bindings)?;
-            let body = parser.loop_body(id, repeat.label.as_ref(), &repeat.body);
-            Some((local, bindings, body))
+            let (mut places, mut body) = (Vec::new(), Cow::Borrowed(&repeat.body));
+            at.places(&repeat.pat, &mut places);
+            if !places.is_empty() && !named_places::replace(&places, body.to_mut()) {
+                parser.diags.push(messages::split_at_mut(SpanRange::of(&repeat.pat)));
+                return None;
+            }
+            let body = parser.loop_body(id, repeat.label.as_ref(), &body);
+            Some((local, bindings, body, !places.is_empty()))
         });
-        let (local, bindings, mut body) = parts?;
-        let local = (!bindings.is_empty()).then_some(local);
+        let (local, bindings, mut body, has_places) = parts?;
+        let local = (!bindings.is_empty() || has_places).then_some(local);
         body.statements.splice(0..0, bindings);
         body.declared.splice(0..0, bound);
         let kind = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
@@ -169,6 +161,11 @@ impl Parser<'_> {
                     self.bind_item(pat, &Item::Reference { mutable: *mutable, place }, counter, out)?;
                 }
                 return Some(());
+            }
+            // The body names the place.
+            (Pat::Ident(name), Item::Place(_)) if name.by_ref.is_none() && name.subpat.is_none() => return Some(()),
+            (Pat::Reference(reference), Item::Place(place)) if reference.mutability.is_some() => {
+                return self.bind_item(&reference.pat, &Item::Value(place.clone()), counter, out);
             }
             (Pat::Ident(name), Item::LocalPart { elements, mutable }) if name.mutability.is_none() => {
                 return self.bind_part(&name.ident, elements.clone(), *mutable, out);
@@ -304,7 +301,11 @@ impl Parser<'_> {
         if let Some(Elements { whole, start, length }) = self.elements_before(expr, prologue) {
             // A part is a reference, of whose elements the iterator gives references.
             let mutable = matches!(by, ElementAccess::ByReference { mutable: true });
-            let at = Item::Reference { mutable, place: quote_spanned!(lo=> #whole[#start + #at]) };
+            let place = quote_spanned!(lo=> #whole[#start + #at]);
+            let at = match mutable && self.is_mutable_half(expr) {
+                true => Item::Place(place),
+                false => Item::Reference { mutable, place },
+            };
             return Some(Sequence { at, length });
         }
         let (source, of_array) = self.evaluated(expr, by, prologue)?;
@@ -438,25 +439,6 @@ impl Parser<'_> {
                 None
             }
         }
-    }
-}
-
-impl Item {
-    /// Returns the item as one value, if no part of it is a reference.
-    fn value(&self) -> Option<TokenStream> {
-        match self {
-            Item::Value(value) => Some(value.clone()),
-            Item::Reference { .. } | Item::LocalPart { .. } => None,
-            Item::Part(part) => Some(quote!(&#part)),
-            Item::Pair(first, second) => {
-                let (first, second) = (first.plain()?, second.plain()?);
-                Some(quote!((#first, #second)))
-            }
-        }
-    }
-
-    fn plain(&self) -> Option<TokenStream> {
-        self.value().filter(|_| !matches!(self, Item::Part(_)))
     }
 }
 

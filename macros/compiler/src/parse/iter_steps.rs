@@ -6,6 +6,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{ExprClosure, Pat};
 
 use super::desugared_methods::test_of;
+use super::flattened::Flattened;
 use super::item_names::Names;
 use super::operand_order::whole;
 use super::syntax::{strip, untyped};
@@ -184,6 +185,10 @@ impl Steps {
             Step::SkipWhile { skips, .. } => Some(quote_spanned!(at=> let mut #skips = true;)),
             _ => None,
         });
+        let nested = syn::parse2(source.clone()).ok().and_then(|source| Flattened::of(&source));
+        if let Some(nested) = nested.and_then(|nested| nested.repeat(before, &pat, &body)) {
+            return quote_spanned!(at=> #(#skips)* #nested);
+        }
         quote_spanned!(at=> #(#skips)* #before for #pat in #source { #body })
     }
 

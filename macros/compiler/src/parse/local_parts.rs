@@ -7,6 +7,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::Parser as _;
 use syn::{ExprIndex, ExprMethodCall, ExprRange, Local, Pat, RangeLimits, parse2};
 
+use super::desugared_methods::is_plain;
 use super::slice::split_name;
 use super::syntax::strip;
 use super::{Binding, Parser};
@@ -80,6 +81,22 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether an expression is an array in a variable, as far as syntax shows.
+    pub(super) fn is_local_place(&self, expr: &syn::Expr) -> bool {
+        self.is_local_array(expr) && self.root(expr).is_some()
+    }
+
+    /// Whether an expression is a variable of the thread's own, no parameter that is memory.
+    pub(super) fn is_own_variable(&self, expr: &syn::Expr) -> bool {
+        self.named_local(expr).is_some_and(|local| self.is_own(local))
+    }
+
+    /// Whether an expression names one of two mutable parts of an array.
+    pub(super) fn is_mutable_half(&self, expr: &syn::Expr) -> bool {
+        let half = self.named_local(expr).and_then(|local| self.local_parts.get(&local));
+        half.is_some_and(|half| half.place.is_some())
+    }
+
     fn is_own(&self, local: LocalId) -> bool {
         matches!(self.function.kind(local), Kind::Value | Kind::Reference { .. })
     }
@@ -140,7 +157,7 @@ impl Parser<'_> {
                 let mutable = split_name(call)?;
                 let array = match self.named_part(&call.receiver) {
                     Some(part) => part,
-                    None if matches!(strip(&call.receiver), syn::Expr::Index(_)) => {
+                    None if matches!(strip(&call.receiver), syn::Expr::Index(index) if !is_plain(&index.index)) => {
                         self.local_elements(&call.receiver, &mut before)?
                     }
                     None if self.is_local_array(&call.receiver) => {

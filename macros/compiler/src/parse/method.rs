@@ -1,17 +1,18 @@
 //! Method calls: the kind of the receiver decides which operation a name is.
 
-use quote::ToTokens;
+use proc_macro2::Ident;
+use quote::{ToTokens, quote_spanned};
 use syn::ExprMethodCall;
 
 use super::Parser;
 use super::expr::dereferenced;
-use super::operand_types::TypeHint;
+use super::operand_types::{Operand, TypeHint};
 use crate::messages;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
 use crate::model::kind::{Kind, Memory};
-use crate::model::method::ValueMethod;
+use crate::model::method::{Intrinsic, ValueMethod};
 use crate::model::op::{MEMORY_METHODS, Op, RegisterChange, Stored, Variant};
 use crate::model::warp::WarpMethod;
 use crate::model::{Role, SiteMessage};
@@ -41,12 +42,14 @@ impl Parser<'_> {
             return value;
         }
         let name = call.method.to_string();
-        if matches!(name.as_str(), "iter" | "iter_mut" | "windows" | "chunks_exact" | "chunks_exact_mut")
-            && (self.is_elements(&call.receiver) || self.named_part(&call.receiver).is_some())
-        {
+        let is_source = matches!(name.as_str(), "iter" | "iter_mut" | "windows" | "chunks_exact" | "chunks_exact_mut");
+        if is_source && (self.is_elements(&call.receiver) || self.named_part(&call.receiver).is_some()) {
             return self.error(messages::iterator_value(span));
         }
         let mut receiver = self.place(&call.receiver);
+        if is_source && matches!(receiver.result_kind, Kind::Memory(_)) {
+            return self.error(messages::iterator_value(span));
+        }
         if MEMORY_METHODS.contains(&name.as_str()) {
             receiver = self.as_memory(receiver);
         }
@@ -83,6 +86,9 @@ impl Parser<'_> {
 
     fn value_method(&mut self, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let name = call.method.to_string();
+        if self.has_own_method(&receiver, &name) {
+            return self.user_method(receiver, call, span);
+        }
         if name == "len" && call.args.is_empty() {
             return self.op(Op::Length, vec![receiver], span);
         }
@@ -96,6 +102,11 @@ impl Parser<'_> {
         if let Some(op) = option_method(&name) {
             return self.option_method(op, receiver, call, span);
         }
+        if let (Some(function), [other]) = (Intrinsic::by_name("cmp", &name), &call.args.iter().collect::<Vec<_>>()[..])
+            && self.operand(&receiver) == Operand::User
+        {
+            return self.of_ordered(function, receiver, other, span);
+        }
         let Some(method) = ValueMethod::by_name(&name) else {
             return self.user_method(receiver, call, span);
         };
@@ -106,6 +117,14 @@ impl Parser<'_> {
         operands.extend(call.args.iter().map(|argument| self.argument_beside(argument)));
         let site = self.method_site(method, span);
         Expr { kind: ExprKind::Method { method, operands, site }, result_kind: Kind::Value, span }
+    }
+
+    /// Parses `a.max(b)` and `a.min(b)` of a type of the file, which are those of `Ord`.
+    fn of_ordered(&mut self, function: &'static Intrinsic, receiver: Expr, other: &syn::Expr, span: SpanRange) -> Expr {
+        let name = Ident::new(function.name, span.hi);
+        let path = quote_spanned!(span.hi=> ::core::cmp::#name);
+        let operands = vec![receiver, self.value(other)];
+        Expr { kind: ExprKind::Intrinsic { path, function, operands }, result_kind: Kind::Value, span }
     }
 
     fn group_method(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
@@ -170,8 +189,9 @@ impl Parser<'_> {
     fn user_method(&mut self, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let mut arguments = vec![receiver];
         let name = call.method.to_string();
-        for argument in &call.args {
-            let argument = self.argument_of(&name, argument);
+        for (position, argument) in call.args.iter().enumerate() {
+            let whole = self.lent_array(&name, position, argument);
+            let argument = whole.unwrap_or_else(|| self.argument_of(&name, argument));
             arguments.push(argument);
         }
         let turbofish = call.turbofish.to_token_stream();

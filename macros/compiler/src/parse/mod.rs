@@ -20,6 +20,7 @@ mod desugared_methods;
 mod elsewhere;
 mod expr;
 mod filled_arrays;
+mod flattened;
 mod float_patterns;
 mod format;
 pub(crate) mod implementation;
@@ -29,19 +30,23 @@ mod inline_cuda;
 mod inner_attributes;
 pub(crate) mod instance;
 mod item_names;
+mod item_references;
 mod iter_consumers;
 mod iter_parts;
 mod iter_sources;
 mod iter_steps;
 mod lengths;
+mod lent_parts;
 mod listed;
 mod local_parts;
 mod local_types;
+mod loop_items;
 mod macro_call;
 mod matrix;
 mod method;
 mod modules;
 mod name;
+mod named_places;
 mod named_ranges;
 mod operand_order;
 mod operand_types;
@@ -66,6 +71,7 @@ mod stand_ins;
 mod stmt;
 mod syntax;
 mod tensor;
+mod tuples_of_options;
 mod ty;
 mod unchecked;
 mod unroll;
@@ -144,6 +150,12 @@ struct Parser<'d> {
     alternatives: Vec<LocalId>,
     /// Whether the arms of a `?` are being parsed.
     in_question: bool,
+    /// Where the closure that was parsed last changes a variable around it.
+    changed_by_closure: Option<SpanRange>,
+    /// The `move` closures with names that change what they have copied, and where.
+    changing_closures: BTreeMap<LocalId, SpanRange>,
+    /// Which closures fill an array, and so are bodies of loops.
+    filling: filled_arrays::Filling,
     /// The barrier to which tokens without a brand belong.
     elision: barrier::Elision,
     /// The kinds of the locals that an earlier pass found, by number.
@@ -250,6 +262,9 @@ impl<'d> Parser<'d> {
             closures: 0,
             alternatives: Vec::new(),
             in_question: false,
+            changed_by_closure: None,
+            changing_closures: BTreeMap::new(),
+            filling: Default::default(),
             elision: Default::default(),
             known,
             learned: false,

@@ -74,8 +74,12 @@ impl OperandOrder {
                     "iter" | "iter_mut" | "into_iter" | "chunks" | "chunks_exact" | "windows" => {
                         self.elements(&call.receiver)
                     }
-                    "rev" | "enumerate" | "copied" | "cloned" | "step_by" | "skip" | "take" | "zip" => {
+                    "rev" | "enumerate" | "copied" | "cloned" | "step_by" | "skip" | "take" | "zip" | "flatten" => {
                         self.source(&call.receiver)
+                    }
+                    "flat_map" => {
+                        let (base, arguments) = (self.source(&call.receiver), &call.args);
+                        return quote!(#base.flat_map(#arguments));
                     }
                     // A method that returns an array.
                     _ => return self.elements(source),

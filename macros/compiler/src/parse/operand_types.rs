@@ -5,6 +5,7 @@
 use std::cell::OnceCell;
 
 use super::Parser;
+use super::syntax::strip;
 use crate::model::LocalId;
 use crate::model::array_functions::makes_array;
 use crate::model::expr::{Callee, Expr, ExprKind, LiteralType, Member, Overload};
@@ -70,6 +71,53 @@ impl Parser<'_> {
             Operand::Unknown => !self.diags.session().numbers,
             Operand::Integer | Operand::Number => false,
         }
+    }
+
+    /// Whether a value's type is one of the file, which has a method of this name, as far as the text shows: `v.len()` of a vector.
+    pub(super) fn has_own_method(&self, value: &Expr, name: &str) -> bool {
+        self.operand(value) == Operand::User && self.file().is_some_and(|file| source::has_method(file, name))
+    }
+
+    /// Whether it is a method of a type of the file, as the text shows of a variable or a field of one: `self.position.swap(3)`.
+    pub(super) fn is_own_method(&self, place: &syn::Expr, name: &str) -> bool {
+        self.operand_of(&self.hint_of_place(place)) == Operand::User
+            && self.file().is_some_and(|file| source::has_method(file, name))
+    }
+
+    fn hint_of_place(&self, place: &syn::Expr) -> TypeHint {
+        match strip(place) {
+            syn::Expr::Path(_) => self.named_local(place).map_or(TypeHint::Unknown, |local| self.hint_of_local(local)),
+            syn::Expr::Field(field) => match (self.hint_of_place(&field.base), &field.member) {
+                (TypeHint::Named(name), member) => {
+                    let member = match member {
+                        syn::Member::Named(name) => Member::Named(name.clone()),
+                        syn::Member::Unnamed(index) => Member::Unnamed(index.index),
+                    };
+                    self.hint_of_field(&name, &member)
+                }
+                _ => TypeHint::Unknown,
+            },
+            syn::Expr::Index(index) => match self.hint_of_place(&index.expr) {
+                TypeHint::Array(element) => *element,
+                _ => TypeHint::Unknown,
+            },
+            _ => TypeHint::Unknown,
+        }
+    }
+
+    /// Returns the number of values that the file's functions of this name take.
+    pub(super) fn values_taken(&self, name: &str) -> Option<usize> {
+        self.file().and_then(|file| source::values_taken(file, name))
+    }
+
+    /// Whether a name is that of a type of the file, and `default` is a function of no device `impl` there.
+    pub(super) fn has_default_of_rust(&self, name: &str) -> bool {
+        self.file().is_some_and(|file| source::defines_type(file, name) && !source::defines_default(file))
+    }
+
+    /// Whether the file's functions of this name take a slice at this position.
+    pub(super) fn takes_slice(&self, name: &str, position: usize) -> bool {
+        self.file().is_some_and(|file| source::takes_slice(file, name, position))
     }
 
     pub(super) fn operand(&self, expr: &Expr) -> Operand {
@@ -194,7 +242,7 @@ impl Parser<'_> {
         }
     }
 
-    fn hint_of_local(&self, local: LocalId) -> TypeHint {
+    pub(super) fn hint_of_local(&self, local: LocalId) -> TypeHint {
         if let Some(ty) = &self.function.local(local).ty {
             return self.hint_of_shape(&ty.shape);
         }
@@ -292,6 +340,10 @@ impl Parser<'_> {
     }
 
     fn hint_of_constant(&self, text: &str) -> TypeHint {
+        // The default of a type.
+        if let Some((owner, _)) = text.strip_prefix('<').and_then(|text| text.split_once(" as ")) {
+            return self.hint_of_name(owner);
+        }
         let path: String = text.chars().filter(|of| !of.is_whitespace()).collect();
         let mut words = path.rsplit("::");
         let (last, owner) = (words.next().unwrap_or_default(), words.next());

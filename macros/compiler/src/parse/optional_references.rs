@@ -63,7 +63,7 @@ impl Parser<'_> {
     }
 
     /// Returns an option of a copy in place of one of a reference.
-    fn copied_option(&self, option: &Expr, is_certain: bool) -> Option<Expr> {
+    pub(super) fn copied_option(&self, option: &Expr, is_certain: bool) -> Option<Expr> {
         let Expr::MethodCall(call) = strip(option) else { return None };
         if is_element(call) {
             let is_known = is_certain || self.is_elements(&call.receiver);
@@ -110,10 +110,13 @@ impl Parser<'_> {
             .or_else(|| behind_reference(&binding.pat, &binding.expr))
         {
             Some(converted) => converted,
-            None => {
-                let (pat, is_explicit) = by_reference(&binding.pat)?;
-                (pat, self.copied_option(&binding.expr, is_explicit)?)
-            }
+            None => match self.tuple_over_copies(&binding.expr, &[&*binding.pat]) {
+                Some((expr, mut patterns)) => (patterns.pop()?, expr),
+                None => {
+                    let (pat, is_explicit) = by_reference(&binding.pat)?;
+                    (pat, self.copied_option(&binding.expr, is_explicit)?)
+                }
+            },
         };
         Some(ExprLet { pat: Box::new(pat), expr: Box::new(expr), ..binding.clone() })
     }
@@ -127,6 +130,9 @@ impl Parser<'_> {
             let arm = |arm: &Arm| Some(Arm { pat: with_references(&arm.pat)?, ..arm.clone() });
             let arms = choice.arms.iter().map(arm).collect::<Option<Vec<Arm>>>()?;
             return Some(ExprMatch { expr: Box::new(place.clone()), arms, ..choice.clone() });
+        }
+        if let Some((expr, arms)) = self.arms_over_copies(&choice.expr, &choice.arms) {
+            return Some(ExprMatch { expr: Box::new(expr), arms, ..choice.clone() });
         }
         let mut is_certain = false;
         let arm_over_copy = |arm: &Arm| {
@@ -215,6 +221,9 @@ impl Parser<'_> {
         if let Some(in_place) = self.element_in_place(pat, option) {
             return Some(in_place);
         }
+        if let Some((expr, mut patterns)) = self.tuple_over_copies(option, &[pat]) {
+            return Some((patterns.pop()?, expr, Vec::new()));
+        }
         let (pat, names, is_explicit) = off_reference(pat)?;
         Some((pat, self.copied_option(option, is_explicit)?, names))
     }
@@ -257,7 +266,7 @@ fn off_reference(pat: &Pat) -> Option<(Pat, Vec<Stmt>, bool)> {
 
 /// Takes the reference off the pattern of an option whose names are bound by reference: `Some(ref x)` for `Some(x)`. Returns whether the
 /// pattern says `&`.
-fn by_reference(pat: &Pat) -> Option<(Pat, bool)> {
+pub(super) fn by_reference(pat: &Pat) -> Option<(Pat, bool)> {
     match pat {
         Pat::Wild(_) | Pat::Path(_) => Some((pat.clone(), false)),
         Pat::Ident(name) if name.ident == "None" => Some((pat.clone(), false)),

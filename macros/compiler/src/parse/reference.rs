@@ -40,6 +40,11 @@ impl Parser<'_> {
         }
     }
 
+    /// Where a `move` closure changes what it has copied, if that is what an expression names.
+    fn changing_closure(&self, argument: &syn::Expr) -> Option<SpanRange> {
+        self.named_local(argument).and_then(|local| self.changing_closures.get(&local)).copied()
+    }
+
     /// Makes a reference to a copy of a value.
     fn lent_copy(&mut self, value: Expr, span: SpanRange) -> Expr {
         let (at, slot) = (value.span, self.slot(SlotUse::Type));
@@ -50,8 +55,25 @@ impl Parser<'_> {
 
     /// Parses an argument of a device function: a value, or a reference to a value or to something that has a name.
     pub(super) fn argument(&mut self, argument: &syn::Expr) -> Expr {
+        if let Some(part) = self.lent_part(argument) {
+            return part;
+        }
         match argument {
-            syn::Expr::Closure(closure) => self.closure(closure, SpanRange::of(argument)),
+            syn::Expr::Closure(closure) => {
+                let passed = self.closure(closure, SpanRange::of(argument));
+                match (closure.capture, self.changed_by_closure) {
+                    (Some(_), Some(at)) => self.error(messages::changing_closure(at)),
+                    _ => passed,
+                }
+            }
+            syn::Expr::Path(_) if self.changing_closure(argument).is_some() => {
+                let at = self.changing_closure(argument).unwrap_or_else(|| SpanRange::of(argument));
+                self.error(messages::changing_closure(at))
+            }
+            syn::Expr::Path(path) => match self.function_as_closure(path) {
+                Some(closure) => self.closure(&closure, SpanRange::of(argument)),
+                None => self.beside(argument),
+            },
             syn::Expr::Reference(reference) if reference.mutability.is_none() && is_computed(&reference.expr) => {
                 let (target, span) = (self.beside(&reference.expr), SpanRange::of(argument));
                 match target.result_kind {

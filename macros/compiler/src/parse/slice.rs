@@ -120,7 +120,7 @@ impl Parser<'_> {
         bound
     }
 
-    fn bounds(&mut self, range: &ExprRange) -> (Part, Vec<Expr>) {
+    pub(super) fn bounds(&mut self, range: &ExprRange) -> (Part, Vec<Expr>) {
         let span = SpanRange::of(range);
         let start = match &range.start {
             Some(start) => self.bound(start),

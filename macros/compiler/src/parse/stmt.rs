@@ -8,8 +8,10 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Item, Local, LocalInit, Pat, Stmt as SynStmt, Type, parse2};
 
 use super::Parser;
+use super::filled_arrays::Filling;
 use super::iter_consumers::with_stated_type;
 use super::named_ranges;
+use super::operand_types::TypeHint;
 use super::signature::shape_kind;
 use super::syntax::strip;
 use crate::messages;
@@ -43,6 +45,12 @@ impl Parser<'_> {
             }
             if let SynStmt::Local(local) = &*stmt
                 && let Some(rest) = named_ranges::without(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
+            {
+                stmts = rest.into_iter().map(Cow::Owned).collect();
+                continue;
+            }
+            if let SynStmt::Local(local) = &*stmt
+                && let Some(rest) = self.with_named_places(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
             {
                 stmts = rest.into_iter().map(Cow::Owned).collect();
                 continue;
@@ -118,6 +126,9 @@ impl Parser<'_> {
         {
             return self.let_pattern(pat, ty, local);
         }
+        if let Some(init) = &local.init {
+            self.note_filling(ty.as_ref().map(|ty| &ty.shape), &init.expr);
+        }
         let init = local.init.as_ref().map(|init| {
             if let Some(made) = self.shared_array_call(&init.expr).or_else(|| self.shared_barrier_call(&init.expr)) {
                 return made;
@@ -134,6 +145,7 @@ impl Parser<'_> {
                 }
             }
         });
+        self.filling = Filling::No;
         match pat {
             Pat::Wild(_) => Some(StmtKind::Discard(init?)),
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
@@ -204,8 +216,16 @@ impl Parser<'_> {
             (None, None) => false,
         };
         let hint = init.as_ref().map(|init| self.hint(init));
+        let is_copy =
+            init.as_ref().is_some_and(|init| matches!(init.kind, ExprKind::Index { .. } | ExprKind::Field { .. }));
+        let is_array = is_array || is_copy && kind == Kind::Value && matches!(hint, Some(TypeHint::Array(_)));
         let local = self.declare(name, mutable, kind, ty.clone());
         self.hints.extend(hint.map(|hint| (local, hint)));
+        if let (Some(ExprKind::Closure { by_value: Some(_), .. }), Some(at)) =
+            (init.as_ref().map(|init| &init.kind), self.changed_by_closure)
+        {
+            self.changing_closures.insert(local, at);
+        }
         if init.as_ref().is_some_and(|init| self.is_phase_token(init)) {
             self.phase_tokens.insert(local);
         }

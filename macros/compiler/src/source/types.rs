@@ -1,11 +1,18 @@
 //! The types that a file shows: of fields, constants and results. They are read where they are asked for, from the text.
 
+use quote::ToTokens;
+
 use super::is_of_name;
 use crate::model::operator::computing_trait;
 
 /// Whether a text defines a structure or an enum of this name.
 pub(crate) fn defines_type(text: &str, name: &str) -> bool {
     ["struct", "enum"].iter().any(|word| after(text, word, name).next().is_some())
+}
+
+/// Whether a text has a function `default` that may be in another `impl` than that of `Default`.
+pub(crate) fn defines_default(text: &str) -> bool {
+    after(text, "fn", "default").count() > text.lines().filter(|line| line.contains("Default for ")).count()
 }
 
 /// Whether a text implements an operator for a type.
@@ -50,6 +57,48 @@ pub(crate) fn function_body<'t>(text: &'t str, name: &'t str) -> Option<&'t str>
     let rest = only(after(text, "fn", name))?;
     let (_, body) = rest[header(rest).len()..].split_at_checked(1)?;
     body.split_once('}').map(|(body, _)| body)
+}
+
+/// Whether a text has a method of this name.
+pub(crate) fn has_method(text: &str, name: &str) -> bool {
+    after(text, "fn", name).any(|rest| header(rest).split(|of| !is_of_name(of)).any(|word| word == "self"))
+}
+
+/// Returns the number of values that all functions of this name take, if the text has any and they take nothing but values.
+pub(crate) fn values_taken(text: &str, name: &str) -> Option<usize> {
+    let mut known = None;
+    for rest in after(text, "fn", name) {
+        let signature = syn::parse_str::<syn::Signature>(&format!("fn {name}{}", header(rest))).ok()?;
+        let is_value = |input: &syn::FnArg| match input {
+            syn::FnArg::Receiver(receiver) => !receiver.to_token_stream().to_string().contains('&'),
+            syn::FnArg::Typed(typed) => !matches!(*typed.ty, syn::Type::Reference(_) | syn::Type::ImplTrait(_)),
+        };
+        let count = signature.inputs.len();
+        if !signature.inputs.iter().all(is_value) || known.replace(count).is_some_and(|known| known != count) {
+            return None;
+        }
+    }
+    known
+}
+
+/// Whether a text has functions of this name, and all of them take a `&[T]` as the value at this position, that of a method's `self` not
+/// counted.
+pub(crate) fn takes_slice(text: &str, name: &str, position: usize) -> bool {
+    let takes = |rest: &str| {
+        let signature = syn::parse_str::<syn::Signature>(&format!("fn {name}{}", header(rest))).ok()?;
+        let mut values = signature.inputs.into_iter().filter_map(|input| match input {
+            syn::FnArg::Receiver(_) => None,
+            syn::FnArg::Typed(typed) => Some(typed.ty),
+        });
+        match *values.nth(position)? {
+            syn::Type::Reference(reference) if reference.mutability.is_none() => {
+                Some(matches!(*reference.elem, syn::Type::Slice(_)))
+            }
+            _ => Some(false),
+        }
+    };
+    let mut functions = after(text, "fn", name).peekable();
+    functions.peek().is_some() && functions.all(|rest| takes(rest) == Some(true))
 }
 
 /// Returns the part of a function before its body. A `;` in brackets belongs to a type.
@@ -115,8 +164,6 @@ fn only<'t>(mut all: impl Iterator<Item = &'t str>) -> Option<&'t str> {
 
 #[cfg(test)]
 mod tests {
-    use quote::ToTokens;
-
     use super::*;
 
     const TEXT: &str = "
@@ -157,5 +204,19 @@ mod tests {
         assert_eq!(text(result_of(TEXT, "new")), "Self");
         assert_eq!(text(result_of(TEXT, "twice")), "?");
         assert_eq!(text(result_of(TEXT, "wide")), "[T ; 2]");
+        assert_eq!(
+            ["force", "new", "twice", "wide", "none"].map(|name| values_taken(TEXT, name)),
+            [Some(1), Some(0), Some(1), Some(1), None]
+        );
+        assert!(!defines_default("impl Default for A { fn default() -> A { A } }") && !defines_default(TEXT));
+        assert!(defines_default("#[device] impl A { fn default() -> A { A } }"));
+        let slices = "fn f(&self, x: &[u32], y: u32) {} fn g(x: &[u32]) {} fn g(x: &mut [u32]) {}";
+        assert_eq!(
+            [("f", 0), ("f", 1), ("f", 2), ("g", 0)].map(|(name, at)| takes_slice(slices, name, at)),
+            [true, false, false, false]
+        );
+        let methods = "fn a(self, x: u32) {} fn b(&self) {} fn c(x: &u32) {} fn d(&mut self) {}";
+        assert_eq!(["a", "b", "c"].map(|name| values_taken(methods, name)), [Some(2), None, None]);
+        assert_eq!(["a", "b", "c", "d"].map(|name| has_method(methods, name)), [true, true, false, true]);
     }
 }

@@ -160,6 +160,34 @@ fn what_decides_a_barrier() {
             "let v = [n, 2]; for (k, x) in v.iter().map(|x| x + rank).enumerate() { if x > 3 { S } }",
             "let v = [n, 2]; for (k, x) in v.iter().map(|x| x + n).enumerate() { if x > 3 { S } }",
         ),
+        (
+            "let v = [[n, rank]; 2]; if v.iter().flatten().any(|x| *x == 7) { S }",
+            "let v = [[n, 2]; 2]; if v.iter().flatten().any(|x| *x == 7) { S }",
+        ),
+        (
+            "let v = [n, rank]; if (0..2).flat_map(|i| (0..2).map(move |j| v[i] + j)).sum::<u32>() > 3 { S }",
+            "let v = [n, 2]; if (0..2).flat_map(|i| (0..2).map(move |j| v[i] + j)).sum::<u32>() > 3 { S }",
+        ),
+        (
+            "let v = [n, 2]; match (v.get(0), v.get(rank as usize)) { (Some(&a), Some(b)) if a > *b => { S } _ => {} }",
+            "let v = [n, 2]; match (v.get(0), v.get(n as usize)) { (Some(&a), Some(b)) if a > *b => { S } _ => {} }",
+        ),
+        (
+            "let mut count = 0; each(n, |x| count += x + rank); if count > 3 { S }",
+            "let mut count = n; each(n, |x| output[0] = x); if count > 3 { S }",
+        ),
+        (
+            "use std::mem::swap as exchange; let (mut a, mut b) = (n, rank); exchange(&mut a, &mut b); if a > 3 { S }",
+            "use std::mem::swap as exchange; let (mut a, mut b) = (n, 2); exchange(&mut a, &mut b); if a > 3 { S }",
+        ),
+        (
+            "let mut v = [[n, rank]; 2]; let [a, b] = &mut v; a[0] = b[1]; if a[0] > 3 { S }",
+            "let mut v = [[n, 2]; 2]; let [a, b] = &mut v; a[0] = b[1]; if a[0] > 3 { S }",
+        ),
+        (
+            "let mut v = [n, rank]; let (a, b) = v.split_at_mut(1); for (x, y) in a.iter_mut().zip(b.iter_mut()) { *x = *y; } if v[0] > 3 { S }",
+            "let mut v = [n, 2]; let (a, b) = v.split_at_mut(1); for (x, y) in a.iter_mut().zip(b.iter_mut()) { *x = *y; } if v[0] > 3 { S }",
+        ),
     ] {
         let with = |body: &str| broken(&body.replace('S', "block.sync();").replace("block.sync();ome", "Some"));
         assert_eq!(with(of_thread), ["divergent_collective"], "{of_thread}");
@@ -185,13 +213,36 @@ fn reads_of_memory() {
     }
 }
 
+/// The closure that fills an array is a loop's body; any other is called by somebody else.
+#[test]
+fn collectives_in_closures() {
+    let warp = "let warp = tiled_partition::<32>(&block);";
+    for (body, rules) in [
+        ("let v: [u32; 4] = std::array::from_fn(|k| warp.shfl_xor(rank, 1 << k));", &[][..]),
+        ("let v: [u32; 4] = std::array::from_fn(|k| { block.sync(); rank });", &[]),
+        (
+            "let v: [u32; 4] = std::array::from_fn(|k| if rank > 3 { block.sync(); 1 } else { 2 });",
+            &["divergent_collective"],
+        ),
+        ("let v = std::array::from_fn::<u32, 4, _>(|k| warp.shfl_xor(rank, 1 << k));", &["collective_in_closure"]),
+        ("let v: [u32; 4] = made(std::array::from_fn(|k| warp.shfl_xor(rank, 1)));", &["collective_in_closure"]),
+        ("let v: [u32; 4] = made(|k| warp.shfl_xor(rank, 1));", &["collective_in_closure"]),
+        (
+            "let v: [u32; 4] = std::array::from_fn(|k| { let f = |x: u32| warp.shfl_xor(x, 1); f(rank) });",
+            &["collective_in_closure"],
+        ),
+    ] {
+        assert_eq!(broken(&format!("{warp} {body}")), rules, "{body}");
+    }
+}
+
 /// A part of an array is used by its elements, and an iterator where it is written.
 #[test]
 fn what_is_no_value() {
     for (body, rule) in [
-        ("let v = [n; 4]; let w = &v[1..]; output[0] = total(w);", "part_of_memory"),
+        ("let mut v = [n; 4]; output[0] = total(&mut v[1..]);", "part_of_memory"),
         ("let v = [n; 4]; let w = &v[1..]; let x = *w;", "part_of_memory"),
-        ("let v = [n; 4]; let w = &v[1..]; let f = |k: usize| w[k] + total(w);", "part_of_memory"),
+        ("let v = [n; 4]; let w = &v[1..]; let f = |k: usize| w[k] + *w;", "part_of_memory"),
         ("let mut v = [[n; 4]; 2]; let (a, b) = v[1].split_at_mut(2); a[0] = b[0];", "part_of_memory"),
         ("let v = [n; 4]; let it = v.iter();", "unsupported_loop"),
         ("let v = [n; 4]; let it = v.iter().map(|x| x + 1); for x in it { output[0] = x; }", "unsupported_loop"),

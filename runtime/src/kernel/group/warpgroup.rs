@@ -47,7 +47,7 @@ impl Operand {
         let allocation = match self.tile.end.memory {
             MemoryId::Shared(shared) => u64::from(shared.allocation),
             // Shared memory has no address.
-            MemoryId::Constant(_) | MemoryId::Global(_) => u64::MAX,
+            MemoryId::Own(_) | MemoryId::Constant(_) | MemoryId::Global(_) => u64::MAX,
         };
         [allocation, self.tile.end.start as u64]
     }

@@ -251,7 +251,7 @@ atomic_pairs! {
 pub fn atomic<M: MemoryMut<Element: AtomicValue> + ?Sized, I: Index>(memory: &M, index: I) -> Atomic<'_, M::Element> {
     let start = memory.start() + position(index, memory.length()) * size_of::<M::Element>();
     let scope = match memory.id() {
-        MemoryId::Constant(_) | MemoryId::Global(_) => Scope::Device,
+        MemoryId::Own(_) | MemoryId::Constant(_) | MemoryId::Global(_) => Scope::Device,
         MemoryId::Shared(_) => Scope::Cluster,
     };
     Atomic { memory: memory.id(), start, scope, element: PhantomData }

@@ -199,6 +199,14 @@ impl<'a, T: DeviceCopy> SlicedMut for GlobalMut<'a, T> {
     }
 }
 
+impl<T> Global<'_, T> {
+    /// Returns a part of a thread's own array, which nobody writes while it is borrowed.
+    #[inline]
+    pub(super) fn of_own(base: NonNull<u8>, start: usize, length: usize) -> Self {
+        Global { id: MemoryId::Own(base), start, length, memory: PhantomData }
+    }
+}
+
 impl<'a, T> From<GlobalMut<'a, T>> for Global<'a, T> {
     #[inline]
     fn from(GlobalMut { id, start, length, .. }: GlobalMut<'a, T>) -> Self {

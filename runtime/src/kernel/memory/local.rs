@@ -9,7 +9,7 @@ use crate::sim::Site;
 /// A value that consists of elements of one type: an array, a vector, or a lane's part of a matrix.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be indexed in a kernel",
-    note = "arrays, vectors and matrices can"
+    note = "arrays, vectors and matrices can; where a type has `Index`, write a method of its `#[device] impl`, `m.at(row, column)`"
 )]
 pub trait Elements {
     /// The type of the elements.

@@ -92,7 +92,7 @@ macro_rules! rows {
                 let allocation = match self.id() {
                     MemoryId::Shared(shared) => u64::from(shared.allocation),
                     // Shared memory has no address.
-                    MemoryId::Constant(_) | MemoryId::Global(_) => u64::MAX,
+                    MemoryId::Own(_) | MemoryId::Constant(_) | MemoryId::Global(_) => u64::MAX,
                 };
                 [allocation, self.start() as u64]
             }

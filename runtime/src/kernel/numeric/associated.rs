@@ -60,6 +60,42 @@ pub fn zero<T: Number>() -> T {
     T::default()
 }
 
+/// The numbers of which iterators make sums and products.
+#[diagnostic::on_unimplemented(
+    message = "an iterator of `{Self}` has no sum and no product in a kernel",
+    note = "integers, f32 and f64 have; write `.fold(start, |total, x| ..)` for others"
+)]
+pub trait Summed: Number {
+    /// What a sum begins with, as in the standard library.
+    const SUM: Self;
+    /// What a product begins with.
+    const PRODUCT: Self;
+}
+
+macro_rules! summed {
+    ($($number:ident)*, $sum:literal, $product:literal) => {$(
+        impl Summed for $number {
+            const SUM: $number = $sum;
+            const PRODUCT: $number = $product;
+        }
+    )*};
+}
+
+summed!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize, 0, 1);
+summed!(f32 f64, -0.0, 1.0);
+
+/// Evaluates the first partial sum of `iterator.sum()`.
+#[inline]
+pub fn start_of_sum<T: Summed>() -> T {
+    T::SUM
+}
+
+/// Evaluates the first partial product of `iterator.product()`.
+#[inline]
+pub fn start_of_product<T: Summed>() -> T {
+    T::PRODUCT
+}
+
 /// Evaluates `T::from(value)` between scalars, which is lossless.
 #[inline]
 pub fn from<T: Lossless + From<F>, F: DeviceScalar>(value: F) -> T {

@@ -77,6 +77,7 @@ mod options;
 mod order;
 mod orders;
 mod ordinary;
+mod ordinary_calls;
 mod ordinary_imports;
 mod overloads;
 mod patterns;
@@ -181,6 +182,7 @@ pub fn modules() -> Vec<Module> {
         continuations::modules(),
         combinators::modules(),
         ordinary::modules(),
+        ordinary_calls::modules(),
         ordinary_imports::modules(),
         operators::modules(),
         by_hand::modules(),

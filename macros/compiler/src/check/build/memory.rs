@@ -87,6 +87,8 @@ impl<'f> Builder<'f> {
                 Region::of(Root::Shared(Shared::Slice(self.slices.len() - 1)))
             }
             Op::MapSharedRank(_) | Op::MapBarrier(_) => remote(operand(1)?, node(2)),
+            // Nobody else writes an array of the thread's own while a function reads it.
+            Op::Part { form: Part::Array, .. } => Region::of(Root::ReadOnly),
             Op::Part { form, .. } => {
                 let (whole, first) = (operand(0)?, node(1)?);
                 match (form, node(2)) {
@@ -98,7 +100,7 @@ impl<'f> Builder<'f> {
                         whole.several(Select::Chunk { size: first, index })
                     }
                     (Part::From, _) => whole.several(Select::Half { mid: first, second: true }),
-                    (Part::Range | Part::Chunk | Part::ExactChunk | Part::Inclusive, _) => {
+                    (Part::Range | Part::Chunk | Part::ExactChunk | Part::Inclusive | Part::Array, _) => {
                         whole.several(Select::Unknown)
                     }
                 }

@@ -36,6 +36,7 @@ impl Host<'_> {
             (Part::Row, true) => "row_mut",
             (Part::Chunk | Part::ExactChunk, false) => "chunk",
             (Part::Chunk | Part::ExactChunk, true) => "chunk_mut",
+            (Part::Array, _) => "slice_of",
         };
         self.on_memory(name, operands, at)
     }

@@ -223,6 +223,10 @@ impl Host<'_> {
 
     fn literal(&self, digits: &str, ty: LiteralType, negated: bool, at: SpanRange) -> TokenStream {
         let (suffix, slot) = match ty {
+            LiteralType::Start(slot) => {
+                let function = if digits == "1" { "start_of_product" } else { "start_of_sum" };
+                return self.typed(slot, private(at, function, TokenStream::new()), at);
+            }
             LiteralType::Beside => ("", None),
             LiteralType::Suffix(suffix) => (suffix, None),
             LiteralType::Slot(slot) => ("", Some(slot)),

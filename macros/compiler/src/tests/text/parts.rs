@@ -56,3 +56,26 @@ fn parts_that_are_written_are_not() {
          auto x = v[a];",
     );
 }
+
+#[test]
+fn parts_of_arrays_as_arguments_are_slices() {
+    check(
+        "let v = [a, b, c]; let x = h(&v[1..]); let y = h(&v[..b]);",
+        "auto v = <slot0>{a, b, c};
+         auto x = <callee1>(subslice_from(slice_of(v), 1));
+         auto y = <callee2>(subslice(slice_of(v), 0, b));",
+    );
+}
+
+#[test]
+fn a_sum_begins_as_its_type_says() {
+    check(
+        "let mut x = [a, b]; x[0] = (0..c).sum();",
+        "auto x = <slot0>{a, b};
+         auto total = <slot1 -0.0>;
+         for (auto item : range(0, c)) {
+             total += item;
+         }
+         x[0] = total;",
+    );
+}

@@ -87,12 +87,25 @@ __device__ __forceinline__ auto row(slice<local_array<T, N>> memory, unsigned lo
     return slice<T>{memory.data[index].elements, N};
 }
 
+// `&array[..]` of a thread's own array, as which a device function takes it. The assembler keeps the array in registers where the function
+// is inlined and all indexes are constants.
+template <class T, unsigned long long N>
+__device__ __forceinline__ slice<T> all_of(const local_array<T, N>& array) {
+    return {array.elements, N};
+}
+
 template <class Slice>
 struct halves {
     Slice left, right;
 };
 
 } // namespace detail
+
+// `&array[..]`
+template <class Array>
+__device__ __forceinline__ auto slice_of(const Array& array) {
+    return detail::all_of(array);
+}
 
 // `&memory[start..end]`
 template <class Memory, class Start, class End>

@@ -6,7 +6,7 @@ use crate::model::expr::{LiteralType, integer};
 pub(super) fn literal(digits: &str, ty: LiteralType) -> CuExpr {
     CuExpr::Atom(vec![match ty {
         LiteralType::Beside => Fragment::Text(bare_integer(digits, false)),
-        LiteralType::Slot(slot) => Fragment::Literal { slot, digits: digits.into() },
+        LiteralType::Slot(slot) | LiteralType::Start(slot) => Fragment::Literal { slot, digits: digits.into() },
         LiteralType::Suffix("f32") => Fragment::Text(format!("f32({}f)", float_digits(digits))),
         LiteralType::Suffix("f64") => Fragment::Text(format!("f64({})", float_digits(digits))),
         LiteralType::Suffix(ty) => Fragment::Text(format!("{ty}({})", bare_integer(digits, false))),

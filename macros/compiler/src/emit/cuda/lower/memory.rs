@@ -23,7 +23,7 @@ pub(super) fn unchecked_part(form: Part, operands: Vec<CuExpr>, site: Option<Sit
         Part::Row => function("row_of_unchecked", operands, None),
         Part::Range => function("subslice_unchecked", operands, None),
         Part::From => function("subslice_from_unchecked", operands, None),
-        Part::Inclusive | Part::Chunk | Part::ExactChunk => part(form, operands, site),
+        Part::Inclusive | Part::Chunk | Part::ExactChunk | Part::Array => part(form, operands, site),
     }
 }
 
@@ -35,6 +35,7 @@ fn part_name(form: Part) -> &'static str {
         Part::Row => "row_of",
         Part::Chunk => "chunk_of",
         Part::ExactChunk => "exact_chunk_of",
+        Part::Array => "slice_of",
     }
 }
 

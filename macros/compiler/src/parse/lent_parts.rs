@@ -1,0 +1,74 @@
+//! Parts of local arrays as arguments of device functions that take a `&[T]`: `dot(&own[..4], &own[4..])`. To the function they are memory
+//! that nobody writes meanwhile.
+
+use syn::ExprIndex;
+
+use super::Parser;
+use super::expr::dereferenced;
+use super::local_parts::Elements;
+use super::syntax::strip;
+use crate::model::expr::Expr;
+use crate::model::kind::{Kind, Memory};
+use crate::model::op::{Op, Part};
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    /// Parses `&array[a..b]` of a local array, or the name of such a part, as the argument of a function; `None` for anything else, and for
+    /// what can be changed.
+    pub(super) fn lent_part(&mut self, argument: &syn::Expr) -> Option<Expr> {
+        match strip(argument) {
+            syn::Expr::Path(_) => self.named_part(argument).and_then(|_| self.whole_part(argument)),
+            syn::Expr::Reference(reference) if reference.mutability.is_none() => match strip(&reference.expr) {
+                place @ syn::Expr::Index(ExprIndex { expr: base, index, .. }) => {
+                    let syn::Expr::Range(range) = strip(index) else { return None };
+                    let whole = self.whole_part(base)?;
+                    let (form, bounds) = self.bounds(range);
+                    let operands = std::iter::once(whole).chain(bounds).collect();
+                    let op = Op::Part { form, of: Memory::Global, mutable: false };
+                    Some(self.op(op, operands, SpanRange::of(place)))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Parses `&array` as the argument at this position of a function that takes a slice there, as the file shows; `None` for anything else.
+    pub(super) fn lent_array(&mut self, function: &str, position: usize, argument: &syn::Expr) -> Option<Expr> {
+        let array = match strip(argument) {
+            syn::Expr::Reference(reference) if reference.mutability.is_none() => strip(&reference.expr),
+            // A parameter that is a reference already.
+            syn::Expr::Path(_) => {
+                let local = self.named_local(argument)?;
+                matches!(self.function.kind(local), Kind::Reference { .. }).then_some(argument)?
+            }
+            _ => return None,
+        };
+        let is_array = !matches!(array, syn::Expr::Index(index) if matches!(strip(&index.index), syn::Expr::Range(_)));
+        let is_lent = is_array && self.named_part(array).is_none() && self.is_local_place(array);
+        (is_lent && self.takes_slice(function, position)).then(|| self.array_as_memory(array, SpanRange::of(argument)))
+    }
+
+    /// Parses all of a local array, or all of a part of one, as memory.
+    fn whole_part(&mut self, array: &syn::Expr) -> Option<Expr> {
+        let span = SpanRange::of(array);
+        let Some(Elements { whole, start, length }) = self.named_part(array) else {
+            let is_place = matches!(strip(array), syn::Expr::Index(_) | syn::Expr::Field(_) | syn::Expr::Path(_));
+            return (is_place && self.is_local_place(array)).then(|| self.array_as_memory(array, span));
+        };
+        let whole = self.array_as_memory(&syn::parse2(whole).ok()?, span);
+        let end = syn::parse2(quote::quote!(#start + #length)).ok()?;
+        let (start, end) = (self.value(&syn::parse2(start).ok()?), self.value(&end));
+        let op = Op::Part { form: Part::Range, of: Memory::Global, mutable: false };
+        Some(self.op(op, vec![whole, start, end], span))
+    }
+
+    fn array_as_memory(&mut self, array: &syn::Expr, span: SpanRange) -> Expr {
+        let array = self.expr(array);
+        let array = match array.result_kind {
+            Kind::Reference { .. } => dereferenced(array),
+            _ => array,
+        };
+        self.op(Op::Part { form: Part::Array, of: Memory::Global, mutable: false }, vec![array], span)
+    }
+}
