@@ -188,7 +188,8 @@ fn a_crowd_in_the_memory_of_several_blocks() {
         assert_eq!(changes(15, change), ["unsynchronized_access"], "{change}");
         assert_eq!(changes(16, change), ["unordered_remote_write"], "{change}");
         assert_eq!(changes(63, change), ["unordered_remote_write"], "{change}");
-        assert!(changes(64, change).is_empty(), "{change}");
+        // All data may be alike.
+        assert!(changes(64, change).contains(&"unordered_remote_write".to_string()), "{change}");
     }
     for change in ["p.atomic(at).fetch_add(i, Relaxed);", "if i < 4 { p[at] += i; }", "if input[i] > 3 { p[at] += i; }"]
     {

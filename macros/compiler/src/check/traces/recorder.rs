@@ -98,11 +98,10 @@ impl<'a, 'f> Recorder<'a, 'f> {
         match access.kind {
             AccessKind::Opaque if access.covers == Covers::Receiver => {}
             AccessKind::Lent | AccessKind::Opaque | AccessKind::ByClosure => self.signal(),
-            AccessKind::Read
-            | AccessKind::Write
-            | AccessKind::AtomicRead
-            | AccessKind::Atomic
-            | AccessKind::AsyncWrite => {}
+            AccessKind::Read | AccessKind::Write | AccessKind::AtomicRead | AccessKind::Atomic => {}
+            AccessKind::AsyncWrite => {
+                transfers::send(self.check, thread, access, self.time, &mut self.trace.transfers);
+            }
         }
         if !is_followed(access) {
             return;
@@ -140,7 +139,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
         };
         let Some((elements, is_remote)) = self.check.elements.elements(thread, id, self.check.accepts_given) else {
             if !self.trace.has_given {
-                let indexes = access.region.path.iter().flat_map(Select::nodes);
+                let indexes = access.region.path.iter().flat_map(Select::nodes).chain(access.region.rank);
                 let mut known = indexes.filter_map(|index| thread.known(index));
                 self.trace.has_given = known.any(|index| index.is_given);
             }
@@ -149,10 +148,11 @@ impl<'a, 'f> Recorder<'a, 'f> {
             }
             return;
         };
-        for element in elements.all() {
-            if let Some(fault) = self.flights.access(self.check, element, access.at, writes) {
-                self.found.push(fault);
-            }
+        // A rank that the host passes may be any.
+        for element in elements.all().iter().filter(|(owner, ..)| *owner < self.check.blocks) {
+            let of_block = self.flights.access(self.check, element, access.at, writes);
+            let own = || transfers::access(self.check, &self.trace.transfers, element, time, (access.at, writes));
+            self.found.extend(of_block.or_else(own));
             self.trace.made.push(made(*element, is_remote));
         }
         // Whoever finds what an atomic has stored knows of it.
