@@ -44,7 +44,8 @@ pub(super) fn of_data_alike(check: &Check<'_, '_>, traces: &[Trace], waived: boo
 /// Whether no barrier is between two accesses of threads of one block that need one.
 pub(super) fn are_unordered(check: &Check<'_, '_>, (one, a): MadeBy<'_>, (two, b): MadeBy<'_>, waived: bool) -> bool {
     let in_one_warp = one.is_in_warp_of(two);
-    let is_told = |of: &Made, other: &Made| of.may_be_told && other.time.may_know;
+    let is_told =
+        |of: &Made, other: &Made| of.may_be_told && other.time.may_know && !of.time.has_waited_alike(other.time);
     one.id.block == two.id.block
         && are_certain((one, a), (two, b))
         && !check.are_fields(a, b)
