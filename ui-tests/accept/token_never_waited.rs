@@ -138,6 +138,19 @@ fn a_failed_thread_owes_nothing(n: u32) {
     cluster.barrier_wait(token);
 }
 
+/// The condition does not change, and all threads of the cluster test it alike.
+#[cluster_kernel]
+fn under_one_condition(on: bool) {
+    let cluster = this_cluster();
+    let mut token = None;
+    if on {
+        token = Some(cluster.barrier_arrive());
+    }
+    if on {
+        cluster.barrier_wait(token.expect("an arrival under the same condition"));
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<every_path>,
     phalanx::Program::of::<wait_before_break>,
@@ -151,4 +164,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<at_once>,
     phalanx::Program::of::<halves_in_helpers>,
     phalanx::Program::of::<a_failed_thread_owes_nothing>,
+    phalanx::Program::of::<under_one_condition>,
 ];

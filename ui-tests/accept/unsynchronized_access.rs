@@ -213,13 +213,13 @@ fn of_all_warps(input: &[u32], out: &mut [u32]) {
 
 /// As many bins as threads: the host may give each thread its own.
 #[cluster_kernel(block = 64)]
-fn counted_without_atomics(input: &[u32], out: &mut [u32]) {
+fn counted_without_atomics(slots: &[u32], out: &mut [u32]) {
     let block = this_thread_block();
     let bins = shared_array::<u32, 64>();
     let i = block.thread_rank();
     bins[i] = 0;
     block.sync();
-    bins[input[i] % 64] += 1;
+    bins[slots[i]] += 1;
     block.sync();
     out[i] = bins[i];
 }

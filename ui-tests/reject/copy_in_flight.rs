@@ -195,3 +195,20 @@ fn no_round(data: &[u32], out: &mut [u32], rows: u32) {
         out[k * 64 + i] = row[63 - i];
     }
 }
+
+/// What the thread has sent to its own block has not arrived.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn own_inbox(data: &[u32], out: &mut [u32]) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let inbox = shared_array::<u32, 64>();
+    let full = shared_cluster_barrier();
+    full.init_collective(&cluster, 1);
+    let (i, me) = (block.thread_rank(), cluster.block_rank());
+    if i == 0 {
+        full.expect_tx(256);
+        let _ = full.arrive();
+    }
+    cluster.map_shared_rank(&inbox, me).store_async(i, data[i], &cluster.map_shared_rank(&full, me));
+    out[cluster.thread_rank()] = inbox[i];
+    full.wait_parity(false);
+}

@@ -399,4 +399,17 @@ fn tiles_of_the_next_round(a: &[f32], b: &[f32], c: &mut [f32], n: usize) {
     }
 }
 
+/// There are as many bins as threads, and all elements may be alike.
+#[cluster_kernel(block = 64)]
+fn counted_in_as_many_bins(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let bins = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    bins[i] = 0;
+    block.sync();
+    bins[input[i] % 64] += 1;
+    block.sync();
+    out[i] = bins[i];
+}
+
 fn main() {}

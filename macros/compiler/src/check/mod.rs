@@ -205,12 +205,17 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     check_arch(function, diags);
     let tokens = Tokens::of(function, &cfg);
     forgotten::mark(&mut cfg, &tokens, diags);
-    let mut pending = tokens::check(&cfg, &tokens, diags);
+    let mut of_tokens = diags.nested();
+    let mut pending = tokens::check(&cfg, &tokens, &mut of_tokens);
     let mut forgotten = forgotten::check(&cfg, diags);
     let control = Control::of(&cfg);
     registers::check_sum(function, &cfg, &control, diags);
     let live = Live::of(&cfg);
     let values = Values::of(function, &cfg, &control, &live);
+    if !of_tokens.is_empty() && tokens::is_right_by_outcomes(function, &cfg, &live, &values, diags) {
+        of_tokens = diags.nested();
+    }
+    diags.append(of_tokens);
     let mut summary = uniform::check(function, &cfg, &values, diags);
     let required = summary.required();
     values.assume(&required);

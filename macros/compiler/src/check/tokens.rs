@@ -12,6 +12,9 @@ use phalanx_contract::Groups;
 
 use super::cfg::{BlockId, Call, CallId, Cfg, End, GroupStep, Step, StepKind, TokenStep, Variable};
 use super::engine::{self, Analysis, Join};
+use super::liveness::Live;
+use super::partition;
+use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::Function;
@@ -35,6 +38,22 @@ pub(crate) fn check<'f>(cfg: &Cfg<'f>, tokens: &Tokens<'f>, diags: &mut Diags) -
     };
     engine::visit(tokens, cfg, &tokens.states, |state, step| report.step(state, step));
     report.finish()
+}
+
+/// Whether no token is lost on the paths that are left where a branch goes the way of an earlier one: under a condition that does not change,
+/// and that all threads of the cluster test alike, a token may be made at one branch and waited for at another.
+pub(super) fn is_right_by_outcomes<'f>(
+    function: &'f Function,
+    cfg: &Cfg<'f>,
+    live: &Live,
+    values: &Values<'_, 'f>,
+    diags: &Diags,
+) -> bool {
+    partition::split(cfg, live, values).is_some_and(|split| {
+        let mut found = diags.nested();
+        check(&split, &Tokens::of(function, &split), &mut found);
+        found.is_empty()
+    })
 }
 
 /// The step or parameter that a token comes from.

@@ -125,7 +125,7 @@ impl Parser<'_> {
     fn path_shape(&mut self, path: &TypePath) -> Option<TypeShape> {
         let at = SpanRange::of(path);
         let last = path.path.segments.last()?;
-        if let Some(scalar) = path.path.get_ident().and_then(|ident| ty::scalar(&ident.to_string()))
+        if let Some(scalar) = name_of_primitive(&path.path).and_then(|name| ty::scalar(&name.to_string()))
             && !self.function.generics.names_one_of(&path.to_token_stream())
         {
             return Some(TypeShape::Scalar(scalar, self.type_name(path.to_token_stream())));
@@ -300,6 +300,16 @@ impl Parser<'_> {
     /// Parses the generic argument at `index` as a length: `N`, `256`, `{ A * B }`.
     pub(super) fn length_argument(&mut self, arguments: &PathArguments, index: usize) -> Option<ValueId> {
         const_argument(arguments, index).map(|length| self.length_hole(length))
+    }
+}
+
+/// Returns the last name of a path that may be that of a scalar: `u32`, `::core::primitive::u32`.
+fn name_of_primitive(path: &syn::Path) -> Option<&Ident> {
+    let names: Vec<&Ident> = path.segments.iter().map(|segment| &segment.ident).collect();
+    match names[..] {
+        [name] => path.get_ident().map(|_| name),
+        [library, module, name] => ((library == "core" || library == "std") && module == "primitive").then_some(name),
+        _ => None,
     }
 }
 

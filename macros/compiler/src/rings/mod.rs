@@ -218,9 +218,14 @@ impl Checker<'_> {
         let whole = vec![1; machine.units.len()];
         self.states = 0;
         let mut all = splits.searches.iter().chain([&splits.all, &whole]);
-        let is_found = all.any(|split| matches!(self.search(machine, split), Ok(Some(_))));
-        let unknown = matches!(self.reason, Some(Reason::States));
-        is_found || unknown && sample::sample_in_turn(self.skeleton).is_some()
+        let mut is_open = false;
+        let is_found = all.any(|split| {
+            let found = self.search(machine, split);
+            is_open |= found.is_err();
+            matches!(found, Ok(Some(_)))
+        });
+        let is_open = is_open || matches!(self.reason, Some(Reason::States | Reason::ManyThreads { .. }));
+        is_found || is_open && sample::sample_in_turn(self.skeleton).is_some()
     }
 
     fn once(&mut self, machine: &Machine, reduced: bool) -> Search {

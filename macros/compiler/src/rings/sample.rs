@@ -8,7 +8,7 @@ use super::moves::{Mode, Move, Outcome, attempt, begin, is_blocked};
 use super::search::deadlock;
 use super::skeleton::Skeleton;
 use super::splits::splits;
-use super::verdict::{Event, Fault};
+use super::verdict::{CountFault, Event, Fault};
 
 /// The largest number of moves of all runs of a launch, so that a run may be long where there are few.
 const MOVES: usize = 60_000;
@@ -46,34 +46,71 @@ impl Order {
 
 /// Looks for a fault in some runs of a skeleton, where threads that arrive as one complete a phase and go on in the next one.
 pub(super) fn sample_in_turn(skeleton: &Skeleton) -> Option<(Fault, Vec<Event>)> {
-    sample(skeleton, Machine { carries: true, ..Machine::new(skeleton).ok()? })
+    sampled(skeleton, &mut in_turn(skeleton)?).fault
+}
+
+fn in_turn(skeleton: &Skeleton) -> Option<Machine> {
+    Some(Machine { carries: true, ..Machine::new(skeleton).ok()? })
 }
 
 /// Looks for a fault in some runs of a skeleton; returns it with what happens before.
 pub(super) fn sample(skeleton: &Skeleton, mut machine: Machine) -> Option<(Fault, Vec<Event>)> {
-    let splits = splits(&machine);
+    let Sampled { fault, surplus } = sampled(skeleton, &mut machine);
+    // Threads that arrive as one may have too many arrivals for a phase where one by one they have not.
+    fault.or_else(|| surplus.filter(|_| sample_in_turn(skeleton).is_some()))
+}
+
+/// What some runs of a skeleton show, with what happens before.
+#[derive(Default)]
+struct Sampled {
+    fault: Option<(Fault, Vec<Event>)>,
+    /// Arrivals of several threads as one, for which a phase has no room.
+    surplus: Option<(Fault, Vec<Event>)>,
+}
+
+fn sampled(skeleton: &Skeleton, machine: &mut Machine) -> Sampled {
+    let mut found = Sampled::default();
+    let splits = splits(machine);
     let whole = vec![1; machine.units.len()];
     let mut left = RUNS;
     let mut moves_left = MOVES;
     for split in splits.searches.iter().take(1).chain([&splits.all, &whole]) {
-        machine.split(skeleton, split).ok()?;
+        if machine.split(skeleton, split).is_err() {
+            return found;
+        }
         // Where there are many actors, it is not known who has arrived, which shares of copies depend on.
         let mut nodes = machine.automata.iter().flat_map(|automaton| &automaton.nodes);
         if machine.crowded && nodes.any(|node| matches!(node.action, Action::Share { .. })) {
-            return None;
+            return found;
         }
         for actor in 0..machine.actors.len() {
             for (before, late) in [(true, false), (false, false), (true, true), (false, true)] {
-                left = left.checked_sub(1)?;
+                let Some(fewer) = left.checked_sub(1) else { return found };
+                left = fewer;
                 let order = Order { actor, before, late };
                 // What happens before a fault is recorded in a second run, which is the same.
-                if run(&machine, order, &mut moves_left, false).is_some() {
-                    return run(&machine, order, &mut MOVES.clone(), true);
+                let again = || run(machine, order, &mut MOVES.clone(), true);
+                match run(machine, order, &mut moves_left, false) {
+                    Some((fault, _)) if is_surplus(&fault) => {
+                        if found.surplus.is_none() {
+                            found.surplus = again();
+                        }
+                    }
+                    Some((Fault::Count(_), _)) | None => {}
+                    Some(_) => {
+                        found.fault = again();
+                        return found;
+                    }
                 }
             }
         }
     }
-    None
+    found
+}
+
+/// Whether several threads that arrive as one have more arrivals than a phase lacks.
+fn is_surplus(fault: &Fault) -> bool {
+    matches!(fault, Fault::Count(CountFault::Arrivals { threads, .. }) if threads.number > 1)
 }
 
 /// Follows a run, for as many moves as are left.
@@ -91,9 +128,6 @@ fn run(machine: &Machine, order: Order, left: &mut usize, logged: bool) -> Optio
             match attempt(machine, &mut ledger, &state, chosen, mode) {
                 (_, Some(_)) => return None,
                 (Outcome::Blocked, None) => {}
-                // Threads that arrive as one may have too many arrivals for a phase where one by one they have not: a search has to show
-                // more of it.
-                (Outcome::Fault(fault, _), None) if matches!(*fault, Fault::Count(_)) => return None,
                 (Outcome::Fault(fault, log), None) => {
                     events.extend(log);
                     return Some((*fault, events));

@@ -276,3 +276,24 @@ fn options_of_values_are_taken_anew() {
     assert_eq!(takes(""), ["copy_in_flight"]);
     assert_eq!(takes("block.wait_async();"), [""; 0]);
 }
+
+/// A token that is made under a condition is waited for under the same one.
+#[test]
+fn tokens_under_a_condition_that_is_tested_twice() {
+    let waits = |made: &str, waited: &str| broken(&format!("{made} output[i] = 3; {waited}"));
+    let made = [
+        "let mut token = None; if split { token = Some(cluster.barrier_arrive()); }",
+        "let token = if split { Some(cluster.barrier_arrive()) } else { None };",
+    ];
+    for made in made {
+        assert_eq!(waits(made, "if split { cluster.barrier_wait(token.unwrap()); }"), [""; 0], "{made}");
+        assert_eq!(waits(made, "if split { if let Some(token) = token { cluster.barrier_wait(token); } }"), [""; 0]);
+        assert_eq!(waits(made, "if !split { cluster.barrier_wait(token.unwrap()); }"), ["token_never_waited"]);
+        assert_eq!(waits(made, "if rounds > 3 { cluster.barrier_wait(token.unwrap()); }"), ["token_never_waited"]);
+    }
+    let on = "let on = input[0] > 3; let token = if on { Some(cluster.barrier_arrive()) } else { None };";
+    assert_eq!(waits(on, "if on { cluster.barrier_wait(token.unwrap()); }"), [""; 0]);
+    let changed =
+        "let mut on = split; let mut token = None; if on { token = Some(cluster.barrier_arrive()); } on = rounds > 3;";
+    assert_eq!(waits(changed, "if on { cluster.barrier_wait(token.unwrap()); }"), ["token_never_waited"]);
+}

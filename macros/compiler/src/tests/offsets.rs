@@ -266,3 +266,38 @@ fn bounds_of_parts() {
     assert_eq!(part("&s[n..]", "i", "i"), ["overwrite_while_read"]);
     assert_eq!(part("&s.chunks(n)[1]", "i", "i"), ["overwrite_while_read"]);
 }
+
+/// Even and odd elements, by shifts and masks, and an index with other bounds on two paths.
+#[test]
+fn bits_and_bounds_of_two_paths() {
+    let broken = |written: &str, read: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 2, block = 64)] fn apart(out: &mut [u32], n: u32) {{
+                let cluster = this_cluster(); let i = this_thread_block().thread_rank();
+                let s = shared_array::<u32, 128>();
+                s[i] = 0; s[64 + i] = 0;
+                cluster.sync();
+                cluster.map_shared_rank(&s, 1 - cluster.block_rank())[{written}] = 5;
+                let at = if n > 3 {{ i % 10 }} else {{ i % 32 }};
+                let y = s[{read}];
+                cluster.sync();
+                out[cluster.thread_rank()] = s[i] + y + at;
+            }}"
+        ))
+    };
+    for (written, read) in [
+        ("(i << 1) | 1", "i << 1"),
+        ("2 * i | 1", "2 * i"),
+        ("i | 1", "i & !1"),
+        ("(i << 2) | 3", "2 * i"),
+        ("64 + i", "at + 32"),
+        ("32 + i % 32", "at"),
+    ] {
+        assert_eq!(broken(written, read), [""; 0], "{written} {read}");
+    }
+    for (written, read) in
+        [("(i << 1) | 1", "(i << 1) + 1"), ("i | 1", "i"), ("i | 2", "i & !1"), ("64 + i", "at + 48")]
+    {
+        assert_eq!(broken(written, read), ["unordered_remote_write"], "{written} {read}");
+    }
+}

@@ -181,3 +181,44 @@ fn late_decisions() {
         if s[0] == t { mine = 0; } block.sync(); }",
     ]);
 }
+
+/// Data may be alike: what threads change at an index that they make of data needs atomics.
+#[test]
+fn data_that_are_alike() {
+    for body in [
+        "s[input[t] % 128] += 1;",
+        "let at = input[t] >> 3 & 127; let old = s[at]; s[at] = old + t;",
+        "for k in 0..4u32 { s[input[128 * k + t] % 128] ^= k; }",
+    ] {
+        assert_eq!(in_block(&format!("s[t] = 0; block.sync(); {body} block.sync(); out[t] = s[t];")), RACE, "{body}");
+    }
+    // The host may promise that no two threads have the same element, or that only one finds what it looks for.
+    for body in [
+        "s[input[t]] += 1;",
+        "s[input[t] % 128] = t;",
+        "s[input[t] % 128] = 1;",
+        "if input[t] > 5 { s[input[t] % 128] += 1; }",
+        "s.atomic(input[t] % 128).fetch_add(1, Relaxed);",
+    ] {
+        assert_eq!(
+            in_block(&format!("s[t] = 0; block.sync(); {body} block.sync(); out[t] = s[t];")),
+            [""; 0],
+            "{body}"
+        );
+    }
+    let in_peers = |to: &str, change: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 4, block = 64)] fn adds(x: &[u32], out: &mut [u32], to: u32) {{
+                let cluster = this_cluster(); let block = this_thread_block(); let i = block.thread_rank();
+                let s = shared_array::<u32, 64>();
+                s[i] = 0; cluster.sync();
+                let p = cluster.map_shared_rank(&s, {to}); {change}
+                cluster.sync(); out[cluster.thread_rank()] = s[i];
+            }}"
+        ))
+    };
+    assert_eq!(in_peers("x[cluster.thread_rank()] % 4", "p[i] += 1;"), ["unordered_remote_write"]);
+    assert_eq!(in_peers("x[cluster.block_rank()]", "p[i] = 1;"), [""; 0]);
+    assert_eq!(in_peers("to", "p[i] = x[cluster.thread_rank()];"), ["unordered_remote_write"]);
+    assert_eq!(in_peers("(cluster.block_rank() + to) % 4", "p[i] = 1;"), [""; 0]);
+}

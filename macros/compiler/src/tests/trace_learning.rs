@@ -1,8 +1,8 @@
 //! What tells a thread nothing of others: methods of elements, tests of barriers that nobody heeds, numbers on which a block agrees; and
 //! loops over numbers that the text lists.
 
-use super::session;
 use super::traces::in_block;
+use super::{rules, session};
 
 /// The rules that a file with these items and this body of a kernel breaks.
 fn with_items(items: &str, body: &str) -> Vec<String> {
@@ -172,4 +172,58 @@ fn tests_of_barriers() {
     ] {
         assert_eq!(tested(test), [""; 0], "{test}");
     }
+}
+
+/// Threads that have waited for the same phases are ordered by them with others, and not with each other.
+#[test]
+fn threads_that_have_waited_alike() {
+    let ring = |fill: &str, read: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 128)] fn sums(x: &[f32], out: &mut [f32], n: u32) {{
+                let block = this_thread_block(); let t = block.thread_rank();
+                let s = shared_array::<[f32; 64], 2>();
+                let full = shared_barriers::<2>(); let empty = shared_barriers::<2>();
+                full.init_collective(&block, 64); empty.init_collective(&block, 64);
+                if t < 64 {{
+                    for k in 0..n {{
+                        empty[k % 2].wait_parity(k / 2 % 2 == 0);
+                        {fill}
+                        let _ = full[k % 2].arrive();
+                    }}
+                }} else {{
+                    let mut sum = 0.0;
+                    for k in 0..n {{
+                        full[k % 2].wait_parity(k / 2 % 2 == 1);
+                        {read}
+                        let _ = empty[k % 2].arrive();
+                    }}
+                    out[t - 64] = sum;
+                }}
+            }}"
+        ))
+    };
+    let (fill, read) = ("s[k % 2][t] = x[k * 64 + t];", "sum += s[k % 2][127 - t];");
+    assert_eq!(ring(fill, read), [""; 0]);
+    assert_eq!(ring("s[k % 2][t / 2] = x[k * 64 + t];", read), ["unsynchronized_access"]);
+    assert_eq!(ring("s[k % 2][t] = x[k * 64 + t]; s[k % 2][63 - t] += 1.0;", read).len(), 1);
+    let group = |last: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 128)] fn turns(x: &[f32], out: &mut [f32]) {{
+                let block = this_thread_block(); let t = block.thread_rank();
+                let s = shared_array::<f32, 64>(); let half = shared_barrier();
+                half.init_collective(&block, 64);
+                if t < 64 {{
+                    s[t] = x[t];
+                    half.arrive_and_wait();
+                    let y = s[63 - t];
+                    {last}
+                    s[t] = y;
+                    half.arrive_and_wait();
+                    out[t] = s[(t + 1) % 64];
+                }}
+            }}"
+        ))
+    };
+    assert_eq!(group("half.arrive_and_wait();"), [""; 0]);
+    assert_eq!(group("").len(), 1);
 }

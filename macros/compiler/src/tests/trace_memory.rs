@@ -116,3 +116,37 @@ fn all_threads_of_a_block() {
         assert_eq!(in_block(&body.replace("<sync>", "warp.sync();")), RACE, "{body}");
     }
 }
+
+/// What threads send to their own block, no other thread of it may access before it has waited.
+#[test]
+fn sends_to_the_own_block() {
+    let sends = |first: &str, after: &str, last: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 2, block = 64)] fn sends(x: &[u32], out: &mut [u32]) {{
+                let cluster = this_cluster(); let block = this_thread_block();
+                let (i, me) = (block.thread_rank(), cluster.block_rank());
+                let inbox = shared_array::<u32, 128>(); let full = shared_cluster_barrier();
+                full.init_collective(&cluster, 1);
+                if i == 0 {{ full.expect_tx(256); let _ = full.arrive(); }}
+                {first}
+                cluster.map_shared_rank(&inbox, me).store_async(i, x[i], &cluster.map_shared_rank(&full, me));
+                {after}
+                full.wait_parity(false);
+                {last}
+                out[cluster.thread_rank()] = inbox[i];
+            }}"
+        ))
+    };
+    for (first, after, last) in [
+        ("", "", ""),
+        ("inbox[63 - i] = 0; block.sync();", "", ""),
+        ("", "inbox[64 + i] = 3;", ""),
+        ("", "", "block.sync(); inbox[i] += 1;"),
+    ] {
+        assert_eq!(sends(first, after, last), [""; 0], "{first} {after} {last}");
+    }
+    assert_eq!(sends("", "inbox[i] = 3;", ""), ["copy_in_flight"]);
+    assert_eq!(sends("", "out[i] = inbox[i];", ""), ["copy_in_flight"]);
+    assert_eq!(sends("", "inbox[63 - i] = 3;", ""), RACE);
+    assert_eq!(sends("inbox[63 - i] = 0;", "", ""), RACE);
+}

@@ -188,12 +188,13 @@ fn a_crowd_in_the_memory_of_several_blocks() {
         assert_eq!(changes(15, change), ["unsynchronized_access"], "{change}");
         assert_eq!(changes(16, change), ["unordered_remote_write"], "{change}");
         assert_eq!(changes(63, change), ["unordered_remote_write"], "{change}");
-        assert!(changes(64, change).is_empty(), "{change}");
+        // All data may be alike.
+        assert_eq!(changes(64, change), ["unsynchronized_access"], "{change}");
     }
-    for change in ["p.atomic(at).fetch_add(i, Relaxed);", "if i < 4 { p[at] += i; }", "if input[i] > 3 { p[at] += i; }"]
-    {
+    for change in ["p.atomic(at).fetch_add(i, Relaxed);", "if input[i] > 3 { p[at] += i; }"] {
         assert!(changes(15, change).is_empty(), "{change}");
     }
+    assert_eq!(changes(15, "if i < 4 { p[at] += i; }"), ["unsynchronized_access"]);
     // An index that changes in between is another one.
     assert!(changes(1, "let mut k = at; let old = p[k]; k = input[old]; p[k] = i;").is_empty());
 }

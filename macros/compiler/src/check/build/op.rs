@@ -5,8 +5,8 @@ use phalanx_contract::uniformity::Uniformity;
 use super::memory::region_of_kind;
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
 use crate::check::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, ChangeOfRegisters, Computed, Covers, Formula, Granule, NodeId, Region,
-    Root, Select, Shared, Team, Tile,
+    AccessKind, BarrierCall, BarrierCallId, ChangeOfRegisters, Computed, Covers, Granule, NodeId, Region, Root, Select,
+    Shared, Team, Tile,
 };
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
@@ -245,30 +245,11 @@ impl<'f> Builder<'f> {
             | Op::IsEmpty
             | Op::Unwrap
             | Op::UnwrapOr => {
-                let of_local = || operands.first().and_then(|array| self.length_of_local(array));
-                if op == Op::Length
-                    && let Some(length) = self.length_of_array(region.as_ref()).or_else(of_local)
-                {
-                    return Value::of(self.node(Source::Integer(length), Vec::new(), at));
-                }
-                if op == Op::Length
-                    && let Some(array) = operands.first().filter(|array| self.is_local_array(array))
-                {
-                    return self.hidden_length(array, at);
-                }
-                if op == Op::Length
-                    && let Some(length) = self.length_of_chunk(region.as_ref(), at)
-                {
-                    return Value::of(length);
-                }
-                if op == Op::Length
-                    && let Some((start, end)) = region.as_ref().and_then(Region::ends)
-                {
-                    return Value::of(self.node(Source::Binary(BinaryOp::Sub), vec![end, start], at));
-                }
-                if op == Op::IsEmpty {
-                    let length = self.combined(nodes, at).node;
-                    self.formulas.insert(length, Formula::Length);
+                if let (Op::Length | Op::IsEmpty, Some(memory)) = (op, operands.first()) {
+                    let length = self.length(memory, region.as_ref(), nodes, at);
+                    if op == Op::Length {
+                        return Value::of(length);
+                    }
                     let nothing = self.node(Source::Integer(0), Vec::new(), at);
                     return Value::of(self.node(Source::Binary(BinaryOp::Eq), vec![length, nothing], at));
                 }
@@ -276,9 +257,6 @@ impl<'f> Builder<'f> {
                     return self.unwrapped(value, &nodes, at);
                 }
                 let value = self.combined(nodes, at);
-                if op == Op::Length {
-                    self.formulas.insert(value.node, Formula::Length);
-                }
                 let types = if let ExprKind::Op { types, .. } = &expr.kind { types.as_ref() } else { None };
                 let element = types.map(|(element, _)| element);
                 return match self.result_region(op, &values, element, expr.result_kind) {

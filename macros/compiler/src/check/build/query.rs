@@ -72,6 +72,25 @@ impl<'f> Builder<'f> {
         }
     }
 
+    /// Returns the length of memory or of a local array, which is the first of these operands.
+    pub(super) fn length(&mut self, of: &Expr, memory: Option<&Region>, nodes: Vec<NodeId>, at: SpanRange) -> NodeId {
+        if let Some(length) = self.length_of_array(memory).or_else(|| self.length_of_local(of)) {
+            return self.node(Source::Integer(length), Vec::new(), at);
+        }
+        if self.is_local_array(of) {
+            return self.hidden_length(of, at).node;
+        }
+        if let Some(length) = self.length_of_chunk(memory, at) {
+            return length;
+        }
+        if let Some((start, end)) = memory.and_then(Region::ends) {
+            return self.node(Source::Binary(BinaryOp::Sub), vec![end, start], at);
+        }
+        let length = self.combined(nodes, at).node;
+        self.formulas.insert(length, Formula::Length);
+        length
+    }
+
     /// Returns the number of elements of a whole shared array, or of a row of one, if it is a literal.
     pub(super) fn length_of_array(&self, memory: Option<&Region>) -> Option<u64> {
         let region = memory.filter(|region| !region.part && region.via.is_none())?;

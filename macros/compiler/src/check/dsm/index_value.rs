@@ -13,6 +13,9 @@ use super::overlap::Overlap;
 use crate::check::cfg::Variable;
 use crate::model::ValueId;
 
+/// The largest bound that two values have in common where they differ.
+const LARGEST_JOINED: u64 = 1 << 16;
+
 /// The abstract value of an index: its form, and bounds that hold beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct IndexValue {
@@ -117,19 +120,23 @@ impl IndexValue {
         IndexValue { form: Form::Unknown, lower: Some(lower), upper }
     }
 
-    /// Keeps what holds of both values; says whether anything was dropped. A bound that has grown is dropped rather than
-    /// replaced, so that loops reach a fixed point.
+    /// Keeps what holds of both values; says whether anything was dropped. A bound that grows at least doubles, and is dropped beyond
+    /// a limit, so that loops reach a fixed point.
     pub(super) fn join(&mut self, other: &IndexValue) -> bool {
         let before = *self;
         if self.form != other.form {
             self.form = Form::Unknown;
         }
-        self.lower = self.lower.filter(|lower| other.lower.is_some_and(|other| *lower <= other));
-        let covers = |upper: Size, other: Size| match (upper, other) {
-            (Size::Number(upper), Size::Number(other)) => other <= upper,
-            (Size::Number(_) | Size::Constant(_) | Size::Blocks | Size::Fixed(_), _) => upper == other,
+        self.lower =
+            self.lower.zip(other.lower).map(|(own, other)| if own <= other { own } else { other.min(own / 2) });
+        let joined = |own: Size, other: Size| match (own, other) {
+            (Size::Number(own), Size::Number(other)) if other > own => {
+                Some(other.max(2 * own)).filter(|upper| *upper <= LARGEST_JOINED).map(Size::Number)
+            }
+            (Size::Number(_), Size::Number(_)) => Some(own),
+            (Size::Number(_) | Size::Constant(_) | Size::Blocks | Size::Fixed(_), _) => (own == other).then_some(own),
         };
-        self.upper = self.upper.filter(|upper| other.upper.is_some_and(|other| covers(*upper, other)));
+        self.upper = self.upper.zip(other.upper).and_then(|(own, other)| joined(own, other));
         before != *self
     }
 

@@ -5,6 +5,8 @@
 //! s[t] = data[t];                         // and no `block.sync()`
 //! data[t] = s[n - 1 - t];
 //! ```
+//!
+//! The same of blocks that write to a third, if they meet there for the first block and for the second one.
 
 use super::trace::Trace;
 use super::{Check, races};
@@ -19,13 +21,22 @@ impl Check<'_, '_> {
             let mut traces: Vec<Trace> = Vec::new();
             self.trace(launch, None, &mut traces, &mut Vec::new()).map(|()| traces)
         };
+        type Races = fn(&Check<'_, '_>, &[Trace], bool) -> Option<Diag>;
+        let found = |arguments: [u64; 2], races: Races| -> Option<Vec<Diag>> {
+            let of_both = [follow(arguments[0])?, follow(arguments[1])?];
+            let faults = [false, true].into_iter().filter_map(|waived| {
+                let [one, other] = of_both.each_ref().map(|traces| races(self, traces, waived));
+                let place = |fault: &Diag| (fault.at.line(), fault.at.column());
+                other.filter(|other| one.is_some_and(|one| place(&one) == place(other)))
+            });
+            Some(faults.collect())
+        };
         let all = self.threads * self.blocks;
-        let of_both = [follow(all / 2 + 5)?, follow(all)?];
-        let faults = [false, true].into_iter().filter_map(|waived| {
-            let [fewer, all] = of_both.each_ref().map(|traces| races::within_block(self, traces, waived));
-            let place = |fault: &Diag| (fault.at.line(), fault.at.column());
-            all.filter(|all| fewer.is_some_and(|fewer| place(&fewer) == place(all)))
-        });
-        Some(faults.collect())
+        let mut faults = found([all / 2 + 5, all], races::within_block).unwrap_or_default();
+        // The argument may be the rank of a block.
+        if self.questions.writes_peers {
+            faults.extend(found([0, 1], races::across_blocks).unwrap_or_default());
+        }
+        Some(faults)
     }
 }

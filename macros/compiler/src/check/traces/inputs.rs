@@ -6,10 +6,12 @@
 //! let x = bins[digits[i] % 16];           // an element of another thread, for most digits
 //! ```
 
+use std::collections::BTreeSet;
+
 use super::recorder::{Assumed, Recorder};
 use super::trace::Trace;
 use super::{Check, elements, races};
-use crate::check::cfg::Select;
+use crate::check::cfg::{AccessId, BlockId, MemoryStep, Select, StepKind};
 use crate::check::runs::{Launch, ThreadId};
 use crate::diag::Diag;
 
@@ -20,11 +22,25 @@ const NUMBERS: [u64; 6] = [0x0100_0001, 0x0100_0002, 0x0100_00ff, 0x0100_0000, 0
 /// The largest number of steps of a thread whose data are known.
 const STEPS: usize = 800;
 
+/// Some of the threads: of the first block, and those that have the same ranks in another one.
+fn some_of(traces: &[Trace]) -> Vec<ThreadId> {
+    let mut some: Vec<ThreadId> = Vec::new();
+    let mut add = |id: Option<ThreadId>| some.extend(id.filter(|id| !some.contains(id)));
+    for number in [0, 1, traces.len() / 2, traces.len() - 1] {
+        add(traces.get(number).or(traces.last()).map(|trace| trace.id));
+    }
+    let first = traces.first().map(|trace| trace.id);
+    let is_beside = |id: &ThreadId| first.is_some_and(|first| id.rank == first.rank && id.block != first.block);
+    add(traces.iter().map(|trace| trace.id).find(is_beside));
+    some
+}
+
 impl Check<'_, '_> {
     /// Whether an access that may meet others depends on data, or some branch.
     pub(super) fn has_inputs(&self) -> bool {
         let accesses = self.cfg.accesses.iter().filter(|access| elements::is_followed(access));
-        let mut indexes = accesses.flat_map(|access| access.region.path.iter().flat_map(Select::nodes));
+        let regions = accesses.map(|access| &access.region);
+        let mut indexes = regions.flat_map(|region| region.path.iter().flat_map(Select::nodes).chain(region.rank));
         let conditions = || self.cfg.blocks.iter().filter_map(|block| block.end.condition());
         indexes.any(|index| self.runs.is_on_data(index)) || conditions().any(|on| self.runs.is_on_data(on))
     }
@@ -33,20 +49,55 @@ impl Check<'_, '_> {
     pub(super) fn run_on_data(&self, launch: Launch) -> Option<Vec<Diag>> {
         let mut others = Vec::new();
         self.trace(launch, None, &mut others, &mut Vec::new())?;
-        let ranks: Vec<ThreadId> = others.iter().map(|trace| trace.id).collect();
-        let some = [0, 1, ranks.len() / 2, ranks.len() - 1].map(|number| ranks[number.min(ranks.len() - 1)]);
+        let some = some_of(&others);
         for number in NUMBERS {
             let launch = Launch { data: Some(number), ..launch };
             let of_number = some.iter().filter_map(|id| self.trace_on_data(launch, *id));
             let traces: Vec<Trace> = others.drain(..).chain(of_number).collect();
             let faults = [false, true].into_iter().filter_map(|waived| races::within_block(self, &traces, waived));
-            let faults: Vec<Diag> = faults.collect();
-            others.extend(traces.into_iter().filter(|trace| !trace.is_assumed));
+            let mut faults: Vec<Diag> = faults.collect();
+            let (alike, rest): (Vec<Trace>, Vec<Trace>) = traces.into_iter().partition(|trace| trace.is_assumed);
+            others = rest;
+            if faults.is_empty() {
+                faults = self.of_data_alike(alike);
+            }
             if !faults.is_empty() {
                 return Some(faults);
             }
         }
         None
+    }
+
+    /// The faults of threads that all have the same number for data, as the host may pass it. What data decide about is left out: that only
+    /// one thread finds what it looks for, the host may promise.
+    fn of_data_alike(&self, mut traces: Vec<Trace>) -> Vec<Diag> {
+        let decided = self.decided_by_data();
+        for trace in &mut traces {
+            trace.is_assumed = false;
+            trace.made.retain(|made| !decided.contains(&made.access));
+            trace.made.iter_mut().for_each(|made| made.is_assumed = false);
+        }
+        [false, true].into_iter().filter_map(|waived| races::of_data_alike(self, &traces, waived)).collect()
+    }
+
+    /// The accesses on the arms of branches on data.
+    fn decided_by_data(&self) -> BTreeSet<AccessId> {
+        let blocks = self.cfg.blocks.iter().enumerate();
+        let on_data = blocks.filter(|(_, block)| block.end.condition().is_some_and(|on| self.runs.is_on_data(on)));
+        let arms = on_data.filter_map(|(number, _)| self.runs.arms(BlockId(number)));
+        let steps = arms.flat_map(|arms| arms.iter()).flat_map(|block| &self.cfg.blocks[block.0].steps);
+        steps
+            .filter_map(|step| match step.kind {
+                StepKind::Memory(MemoryStep::Access(id)) => Some(id),
+                StepKind::Value(_)
+                | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+                | StepKind::Group(_)
+                | StepKind::BarrierCall(_)
+                | StepKind::Copy(_)
+                | StepKind::Call(_)
+                | StepKind::Token(_) => None,
+            })
+            .collect()
     }
 
     /// What a thread does if its data are known; `None` if it fails then.

@@ -130,7 +130,9 @@ pub(super) fn check<'f>(
     };
     let mut seen = Seen::default();
     let first = launches(runs, threads * blocks, &check.bounds_of_barriers());
-    crowded::check(&check).into_iter().for_each(|fault| diags.push(fault));
+    let crowd = crowded::check(&check);
+    let is_crowded = crowd.is_some();
+    crowd.into_iter().for_each(|fault| diags.push(fault));
     let mut works = false;
     if questions.copies && runs.has_integers {
         check.push(check.run_without_rounds(Launch { argument: Some(0), element: None, ..first[0] }), diags);
@@ -163,7 +165,7 @@ pub(super) fn check<'f>(
     {
         check.push(check.run_assumed(Launch { element: None, ..first[0] }, *branch), diags);
     }
-    if questions.races && check.has_inputs() {
+    if questions.races && !is_crowded && check.has_inputs() {
         check.push(check.run_on_data(longest), diags);
     }
     let entered =
@@ -211,7 +213,7 @@ struct Questions {
     races: bool,
     /// A group begins copies.
     copies: bool,
-    /// One thread begins copies.
+    /// One thread begins copies, or stores asynchronously.
     bulk_copies: bool,
     /// Products of matrices read tiles.
     products: bool,
@@ -237,7 +239,9 @@ impl Questions {
         Questions {
             races: elements.may_meet(),
             copies: begins(CopyBy::Group),
-            bulk_copies: begins(CopyBy::Thread) || begins(CopyBy::Tile),
+            bulk_copies: begins(CopyBy::Thread)
+                || begins(CopyBy::Tile)
+                || cfg.accesses.iter().any(|access| access.kind == AccessKind::AsyncWrite),
             products: cfg
                 .copies
                 .iter()

@@ -28,10 +28,24 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool
     Some(unsynchronized(check, one, two))
 }
 
+/// The same of threads whose data are alike, if one reads what the other writes: that no two of them write one element, the host may promise.
+///
+/// ```text
+/// bins[digits[i] % 64] += 1;              // and no atomic
+/// ```
+pub(super) fn of_data_alike(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
+    let is_pair = |one: MadeBy<'_>, two: MadeBy<'_>| {
+        one.1.by.writes() != two.1.by.writes() && are_unordered(check, one, two, waived)
+    };
+    let within = first_pair(traces, is_pair).map(|(one, two)| unsynchronized(check, one, two));
+    within.or_else(|| across(check, traces, waived, |a, b| a.by.writes() != b.by.writes()))
+}
+
 /// Whether no barrier is between two accesses of threads of one block that need one.
 pub(super) fn are_unordered(check: &Check<'_, '_>, (one, a): MadeBy<'_>, (two, b): MadeBy<'_>, waived: bool) -> bool {
     let in_one_warp = one.is_in_warp_of(two);
-    let is_told = |of: &Made, other: &Made| of.may_be_told && other.time.may_know;
+    let is_told =
+        |of: &Made, other: &Made| of.may_be_told && other.time.may_know && !of.time.has_waited_alike(other.time);
     one.id.block == two.id.block
         && are_certain((one, a), (two, b))
         && !check.are_fields(a, b)
@@ -71,6 +85,15 @@ pub(super) fn unsynchronized(check: &Check<'_, '_>, one: MadeBy<'_>, two: MadeBy
 /// Owners and peers are compared for all values of variables, too (`dsm`), but not by the thread that accesses an element, nor where names
 /// of memory are assigned anew.
 pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
+    across(check, traces, waived, |_, _| true)
+}
+
+fn across(
+    check: &Check<'_, '_>,
+    traces: &[Trace],
+    waived: bool,
+    is_asked: impl Fn(&Made, &Made) -> bool,
+) -> Option<Diag> {
     // A fence of another thread, behind a barrier of the block, may have released what a relaxed arrival does not.
     let may_be_fenced = check.orders && traces.iter().any(|trace| !trace.relaxed.is_empty());
     if may_be_fenced || waived && !check.function.waives(Rule::UnorderedRemoteWrite) {
@@ -83,6 +106,7 @@ pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: boo
             && !(a.time.is_lost || b.time.is_lost)
             && !check.are_fields(a, b)
             && (a.by.writes() || b.by.writes())
+            && is_asked(a, b)
             && !(a.by.is_atomic() && b.by.is_atomic())
             && !are_ordered(a.time, b.time, 1)
             && !(a.may_know_peers || b.may_know_peers)

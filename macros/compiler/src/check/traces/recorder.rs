@@ -9,8 +9,8 @@ use super::trace::{Made, Point, Somewhere, Stored, Time, Trace, Transfer, Use};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, Select, Step, StepKind, Team,
-    TokenStep, ValueStep,
+    Access, AccessId, AccessKind, BarrierCall, BlockId, Covers, Granule, GroupStep, MemoryStep, Select, Step, StepKind,
+    Team, TokenStep, ValueStep,
 };
 use crate::check::runs::{Launch, Observer, Thread, ThreadId};
 use crate::diag::Diag;
@@ -98,11 +98,10 @@ impl<'a, 'f> Recorder<'a, 'f> {
         match access.kind {
             AccessKind::Opaque if access.covers == Covers::Receiver => {}
             AccessKind::Lent | AccessKind::Opaque | AccessKind::ByClosure => self.signal(),
-            AccessKind::Read
-            | AccessKind::Write
-            | AccessKind::AtomicRead
-            | AccessKind::Atomic
-            | AccessKind::AsyncWrite => {}
+            AccessKind::Read | AccessKind::Write | AccessKind::AtomicRead | AccessKind::Atomic => {}
+            AccessKind::AsyncWrite => {
+                transfers::send(self.check, thread, access, self.time, &mut self.trace.transfers);
+            }
         }
         if !is_followed(access) {
             return;
@@ -140,7 +139,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
         };
         let Some((elements, is_remote)) = self.check.elements.elements(thread, id, self.check.accepts_given) else {
             if !self.trace.has_given {
-                let indexes = access.region.path.iter().flat_map(Select::nodes);
+                let indexes = access.region.path.iter().flat_map(Select::nodes).chain(access.region.rank);
                 let mut known = indexes.filter_map(|index| thread.known(index));
                 self.trace.has_given = known.any(|index| index.is_given);
             }
@@ -149,10 +148,11 @@ impl<'a, 'f> Recorder<'a, 'f> {
             }
             return;
         };
-        for element in elements.all() {
-            if let Some(fault) = self.flights.access(self.check, element, access.at, writes) {
-                self.found.push(fault);
-            }
+        // A rank that the host passes may be any.
+        for element in elements.all().iter().filter(|(owner, ..)| *owner < self.check.blocks) {
+            let of_block = self.flights.access(self.check, element, access.at, writes);
+            let own = || transfers::access(self.check, &self.trace.transfers, element, time, (access.at, writes));
+            self.found.extend(of_block.or_else(own));
             self.trace.made.push(made(*element, is_remote));
         }
         // Whoever finds what an atomic has stored knows of it.
@@ -175,7 +175,39 @@ impl<'a, 'f> Recorder<'a, 'f> {
     /// The thread may tell another of what it has done, and learn what another has.
     fn signal(&mut self) {
         self.tell();
+        (self.time.may_know, self.time.knows_more) = (true, true);
+    }
+
+    /// A wait at a phase barrier.
+    fn wait(&mut self, thread: &Thread<'_, '_, '_>, call: &BarrierCall, at: Point) {
         self.time.may_know = true;
+        let place = thread.place(&call.region).filter(|place| !place.part);
+        let numbers = place.and_then(|place| {
+            let indexes = place.ranges.into_iter().map(|range| range.map(|(start, _)| start.value));
+            // A token is of the thread's own arrival.
+            let parity = match call.method.action {
+                PhaseAction::WaitParity => call.operands.first().map(|parity| thread.known(*parity).map(|is| is.value)),
+                PhaseAction::TryWait => Some(None),
+                PhaseAction::Init
+                | PhaseAction::InitCollective
+                | PhaseAction::Arrive
+                | PhaseAction::ArriveN
+                | PhaseAction::ArriveAndDrop
+                | PhaseAction::ExpectTx
+                | PhaseAction::Copy
+                | PhaseAction::Invalidate
+                | PhaseAction::Wait
+                | PhaseAction::ArriveAndWait => None,
+            };
+            indexes.chain(parity).collect::<Option<Vec<i64>>>()
+        });
+        match numbers {
+            Some(numbers) => {
+                let numbers = numbers.into_iter().map(|number| number.unsigned_abs());
+                self.time.waits = numbers.fold(combined(self.time.waits, at), hashed);
+            }
+            None => self.time.knows_more = true,
+        }
     }
 
     /// A barrier of a group, at which the thread arrives, or for which it waits, or both. `relaxed` is where it arrives without ordering
@@ -203,6 +235,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
         self.time.barriers = self.trace.barriers.len();
         if arrives && waits {
             self.time.may_know = self.time.is_lost;
+            self.time.knows_more = self.time.is_lost;
         }
     }
 
@@ -212,7 +245,9 @@ impl<'a, 'f> Recorder<'a, 'f> {
         self.trace.with_warp.push(self.time.with_warp);
         if self.has_signals {
             self.tell();
-            self.time.may_know |= self.check.learning.before(at) && self.check.warp_learns(self.launch, self.trace.id);
+            if self.check.learning.before(at) && self.check.warp_learns(self.launch, self.trace.id) {
+                (self.time.may_know, self.time.knows_more) = (true, true);
+            }
         }
     }
 
@@ -260,7 +295,9 @@ impl Observer for Recorder<'_, '_> {
             StepKind::BarrierCall(call) => {
                 self.tell();
                 let call = &self.check.cfg.barrier_calls[call.0];
-                self.time.may_know |= waits(call.method.action) && !call.is_ignored;
+                if waits(call.method.action) && !call.is_ignored {
+                    self.wait(thread, call, at);
+                }
             }
             StepKind::Copy(id) => {
                 let step = &self.check.cfg.copies[id.0];
@@ -374,7 +411,11 @@ pub(super) fn waits(action: PhaseAction) -> bool {
 
 /// A hash of what came before and of a step (FNV).
 fn combined(before: u64, (block, step): Point) -> u64 {
-    [block.0, step].into_iter().fold(before, |hash, part| (hash ^ part as u64 ^ 1 << 40).wrapping_mul(0x0100_0000_01b3))
+    [block.0 as u64, step as u64].into_iter().fold(before, hashed)
+}
+
+fn hashed(before: u64, part: u64) -> u64 {
+    (before ^ part ^ 1 << 40).wrapping_mul(0x0100_0000_01b3)
 }
 
 impl Check<'_, '_> {

@@ -55,6 +55,10 @@ pub(super) struct Time {
     pub(super) is_fenced: bool,
     /// Whether the thread may have learned since the last barrier of the block what another did, by something that is not one.
     pub(super) may_know: bool,
+    /// Whether it may have learned so by more than waits at phase barriers.
+    pub(super) knows_more: bool,
+    /// The waits at phase barriers so far, as a hash.
+    pub(super) waits: u64,
     /// Whether the thread has passed over a part of a split barrier, so that its arrivals and waits are not all counted.
     pub(super) is_lost: bool,
 }
@@ -64,6 +68,12 @@ impl Time {
     /// smallest one on. That is so if the other's thread has waited for an arrival behind this time.
     pub(super) fn comes_before(self, other: Time, smallest: usize) -> bool {
         (smallest..self.phases.len()).any(|group| self.phases[group].arrivals < other.phases[group].waits)
+    }
+
+    /// Whether two threads that may have learned of others have come here by the same waits for the same phases. Then some run has both of
+    /// them here at once: what lets the one go on lets the other, too.
+    pub(super) fn has_waited_alike(self, other: Time) -> bool {
+        self.waits != 0 && self.waits == other.waits && !self.knows_more && !other.knows_more
     }
 }
 

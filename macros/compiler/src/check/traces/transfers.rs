@@ -2,12 +2,15 @@
 //! from where it begins to where its thread has waited for it, and the block's barriers order both with what other threads do.
 
 use super::Check;
+use super::elements::Element;
 use super::trace::{Made, Time, Trace, Transfer, comparable};
-use crate::check::cfg::{Completion, CopyStep, Region, Root};
+use crate::check::cfg::{Access, Completion, CopyStep, Region, Root};
 use crate::check::runs::Thread;
 use crate::diag::Diag;
 use crate::messages;
+use crate::model::copy::CompletionMechanism;
 use crate::rules::Rule;
+use crate::span::SpanRange;
 
 /// Notes the copies that a step begins or waits for.
 pub(super) fn step(
@@ -24,8 +27,9 @@ pub(super) fn step(
     match step {
         CopyStep::Begin { reads, writes, completion, at, .. } => {
             let ends = match completion {
-                // What a copy that completes on a barrier brings is told by that.
-                Completion::BulkGroup | Completion::Barrier(_) | Completion::Product => (reads.as_slice(), None),
+                Completion::BulkGroup | Completion::Product => (reads.as_slice(), None),
+                // That a copy which completes on a barrier has written, whoever waits there may know.
+                Completion::Barrier(_) => (reads.as_slice(), writes.as_ref()),
                 Completion::Group => (&[][..], writes.as_ref()),
             };
             let ends = ends.0.iter().map(|read| (read, false)).chain(ends.1.map(|write| (write, true)));
@@ -43,6 +47,47 @@ pub(super) fn step(
             open[..done].iter_mut().for_each(|transfer| transfer.end = Some(now));
         }
     }
+}
+
+/// Notes an asynchronous store, or a copy to a peer, if the peer is the thread's own block: nobody else has to do with it then.
+pub(super) fn send(
+    check: &Check<'_, '_>,
+    thread: &Thread<'_, '_, '_>,
+    access: &Access,
+    now: Time,
+    transfers: &mut Vec<Transfer>,
+) {
+    let part = thread.place(&access.region).and_then(|place| check.elements.part(thread, place));
+    let part = part.filter(|part| thread.id.block == Some(part.owner));
+    if let (Some(part), Some(completion)) = (part, access.completion) {
+        let (begin, at) = (now, access.at);
+        transfers.push(Transfer { part, writes: true, completion, begin, end: None, is_of_warp: false, at });
+    }
+}
+
+/// The fault of an access to what the thread's own copy may still write: it has waited for nothing since, nor met others who may have.
+///
+/// ```text
+/// cluster.map_shared_rank(&inbox, own).store_async(t, x, &there); inbox[t] = 0;
+/// ```
+pub(super) fn access(
+    check: &Check<'_, '_>,
+    transfers: &[Transfer],
+    element: &Element,
+    now: Time,
+    (at, writes): (SpanRange, bool),
+) -> Option<Diag> {
+    if now.may_know || now.is_lost {
+        return None;
+    }
+    let is_open = |transfer: &&Transfer| {
+        let is_of_barrier = matches!(transfer.completion, Completion::Barrier(_));
+        transfer.writes && is_of_barrier && transfer.part.contains(element) && transfer.begin.phases == now.phases
+    };
+    let transfer = transfers.iter().find(is_open)?;
+    let name = check.name(*element);
+    let name = name.trim_matches('`');
+    Some(messages::copy_in_flight(at, transfer.at, name, writes, true, CompletionMechanism::Barrier))
 }
 
 /// The thread may have waited for all of its copies.

@@ -9,6 +9,11 @@ const READS: &[&str] = &[
     "for (d, x) in chunks[k % 2].iter().enumerate() { sum += *x * d as u32; }",
     "for pair in chunks[k % 2].chunks(2) { sum += pair[0]; }",
     "sum += chunks[k % 2].iter().copied().max().unwrap_or(0);",
+    "sum += *chunks[k % 2].get(i as usize).unwrap_or(&0);",
+    "if let Some(&x) = chunks[k % 2].get(i as usize) { sum += x; }",
+    "sum += *chunks[k % 2].first().unwrap();",
+    "sum += chunks[k % 2].last().copied().unwrap_or_default();",
+    "if !chunks[k % 2].is_empty() && chunks[k % 2].iter().all(|x| *x > 1) { sum += 1; }",
 ];
 
 fn verdict(consumes: &[&str]) -> String {

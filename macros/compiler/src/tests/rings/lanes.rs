@@ -263,3 +263,45 @@ fn some_lanes_read_and_send() {
         assert!(matches!(&found(&wrong)[..], [rule] if rule.starts_with("ring_")), "{:?} of {wrong}", found(&wrong));
     }
 }
+
+/// Each block pushes to the other one, element by element, and tells it that it has read.
+fn pushed(count: u32, release: &str) -> String {
+    format!(
+        "#[cluster_kernel(cluster = 2, block = 64)] fn push(x: &[u32], out: &mut [u32], rounds: u32) {{
+            let cluster = this_cluster();
+            let block = this_thread_block();
+            let (i, peer) = (block.thread_rank(), 1 - cluster.block_rank());
+            let inbox = shared_array::<[u32; 64], 2>();
+            let (full, empty) = (shared_cluster_barriers::<2>(), shared_cluster_barriers::<2>());
+            full.init_collective(&cluster, 1);
+            empty.init_collective(&cluster, {count});
+            let mut sum = 0;
+            for k in 0..rounds {{
+                let s = k % 2;
+                if i == 0 {{ full[s].expect_tx(256); let _ = full[s].arrive(); }}
+                empty[s].wait_parity(k / 2 % 2 == 0);
+                let there = cluster.map_shared_rank(&inbox, peer);
+                there[s].store_async(i, x[k * 64 + i] + sum, &cluster.map_shared_rank(&full[s], peer));
+                full[s].wait_parity(k / 2 % 2 == 1);
+                sum += inbox[s][63 - i];
+                {release}
+            }}
+            out[cluster.thread_rank()] = sum;
+            cluster.sync();
+        }}"
+    )
+}
+
+/// Threads that arrive one after the other complete several phases, of which those that wait miss one.
+#[test]
+fn more_arrivals_than_a_phase_has() {
+    let each = "cluster.map_shared_rank(&empty[s], peer).arrive();";
+    let one = "block.sync(); if i == 0 { cluster.map_shared_rank(&empty[s], peer).arrive(); }";
+    for (count, release) in [(64, each), (1, one)] {
+        assert!(found(&pushed(count, release)).is_empty(), "{release}");
+    }
+    faulty(&pushed(32, each), "ring_count");
+    faulty(&pushed(1, each), "ring_count");
+    faulty(&pushed(65, each), "ring_deadlock");
+    faulty(&pushed(2, one), "ring_deadlock");
+}

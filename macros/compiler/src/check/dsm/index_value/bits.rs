@@ -54,7 +54,9 @@ impl IndexValue {
         let literal = |value: &IndexValue| value.number().and_then(|number| u64::try_from(number).ok());
         let is_apart = |value: &IndexValue, bits: u64| {
             let above = bits.checked_add(1).and_then(u64::checked_next_power_of_two);
-            let is_multiple = |above| value.remainder(&IndexValue::literal(above)).number() == Some(0);
+            let is_multiple = |above| {
+                value.remainder(&IndexValue::literal(above)).number() == Some(0) || value.is_congruent_to_zero(above)
+            };
             let below = value.bits().is_some_and(|end| bits.is_multiple_of(end));
             below || above.is_some_and(is_multiple)
         };
@@ -64,6 +66,27 @@ impl IndexValue {
             (None, None) => return None,
         };
         is_apart(of, bits).then(|| of.plus(&IndexValue::literal(bits)))
+    }
+
+    /// Whether the value is a multiple of a number, of which nothing else is known.
+    fn is_congruent_to_zero(&self, modulus: u64) -> bool {
+        let modulus = u32::try_from(modulus).ok();
+        let remainder = self.affine().zip(modulus).and_then(|(affine, modulus)| affine.modulo(modulus));
+        remainder.is_some_and(|affine| {
+            affine.is_only_congruent()
+                && Some(affine.modulus) == modulus
+                && affine.offset == 0
+                && affine.cycle.is_none()
+        })
+    }
+
+    /// `n | bits` of any number, if the lowest bits of the literal are set: they are set in the result.
+    pub(super) fn with_lowest_bits(&self, bits: u64) -> Form {
+        let modulus = 1_u32.checked_shl(bits.trailing_ones()).filter(|modulus| *modulus > 1 && *modulus < 1 << 16);
+        modulus.map_or(Form::Unknown, |modulus| {
+            let offset = i32::try_from(modulus).map_or(0, |modulus| modulus - 1);
+            Form::Affine(Affine { modulus, ..Affine::of_number(offset) })
+        })
     }
 
     /// The power of two below which the value is, which is not negative.
@@ -87,6 +110,10 @@ impl IndexValue {
         match (self.lower, self.upper, other.lower, other.upper) {
             (Some(_), Some(Size::Number(one)), Some(_), Some(Size::Number(other))) => {
                 IndexValue::between(0, Some(Size::Number(one.min(other))))
+            }
+            // What is even in one of them is even in the result: `n & !1`.
+            _ if self.is_congruent_to_zero(2) || other.is_congruent_to_zero(2) => {
+                Form::Affine(Affine { modulus: 2, ..Affine::of_number(0) }).into()
             }
             _ => IndexValue::UNKNOWN,
         }

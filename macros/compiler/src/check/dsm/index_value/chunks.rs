@@ -164,7 +164,15 @@ impl IndexValue {
         if is_sum(self, other) || is_sum(other, self) {
             return self.plus(other);
         }
-        self.sum_of_bits(other).unwrap_or_else(|| self.all_bits(other))
+        self.sum_of_bits(other).unwrap_or_else(|| {
+            let literal = |value: &IndexValue| value.number().and_then(|number| u64::try_from(number).ok());
+            let form = match (literal(self), literal(other)) {
+                (_, Some(bits)) => self.with_lowest_bits(bits),
+                (Some(bits), None) => other.with_lowest_bits(bits),
+                (None, None) => Form::Unknown,
+            };
+            IndexValue { form, ..self.all_bits(other) }
+        })
     }
 
     /// A value that is not less than this one, and less than the end: it is in this one's chunk if that ends no earlier.
