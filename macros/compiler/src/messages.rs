@@ -5,6 +5,8 @@ mod attribute;
 mod barrier;
 mod control;
 mod copy;
+mod followed;
+mod implementation;
 mod inline_cuda;
 mod memory;
 mod method;
@@ -19,6 +21,8 @@ pub(crate) use attribute::*;
 pub(crate) use barrier::*;
 pub(crate) use control::*;
 pub(crate) use copy::*;
+pub(crate) use followed::*;
+pub(crate) use implementation::*;
 pub(crate) use inline_cuda::*;
 pub(crate) use memory::*;
 pub(crate) use method::*;
@@ -67,38 +71,6 @@ pub(crate) fn unsupported_qualifier(at: SpanRange, what: &str) -> Diag {
 pub(crate) fn constant_of_memory(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedSignature, at, "a `const` device function can take only values and references to them")
         .help("remove `const`: memory, groups and barriers exist only in a kernel")
-}
-
-pub(crate) fn receiver(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSignature, at, "the attribute must be on the `impl`, not on its functions")
-        .help("write `#[device] impl Type { ... }`: all its functions become device functions")
-}
-
-pub(crate) fn typed_receiver(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSignature, at, "a receiver must be `self`, `&self` or `&mut self`")
-}
-
-pub(crate) fn implementing_type(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSignature, at, "`#[device] impl` requires a named type")
-}
-
-pub(crate) fn implementation_member(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSyntax, at, "a `#[device]` block can contain only functions, constants and types")
-}
-
-pub(crate) fn provided_method(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSignature, at, "methods of a device trait cannot have default bodies")
-        .help("implement the method in each `impl`, or write a generic device function")
-}
-
-pub(crate) fn generic_trait_method(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSignature, at, "a method of a device trait cannot be generic")
-        .help("make the trait generic, or write a generic device function")
-}
-
-pub(crate) fn another_function(name: &proc_macro2::Ident) -> Diag {
-    let message = format!("`{name}` is another function than the device function of this name in the file");
-    Diag::new(Rule::UnsupportedSyntax, SpanRange::of(name), message).help("give one of the two another name")
 }
 
 pub(crate) fn collective_in_closure(at: SpanRange) -> Diag {

@@ -31,10 +31,8 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         ExprKind::Borrow { target, .. } | ExprKind::Field { base: target, .. } => of(target),
         ExprKind::Binary { op, left, right, .. } => {
             // By what may be 0, it fails: a literal is not, and by a constant it fails in each launch or in none.
-            let may_fail = match right.kind {
-                ExprKind::Constant(_) => false,
-                _ => op.divides() && right.integer().is_none_or(|divisor| divisor == 0),
-            };
+            let is_constant = matches!(right.kind, ExprKind::Constant(_));
+            let may_fail = op.divides() && !is_constant && right.integer().is_none_or(|divisor| divisor == 0);
             let own = if may_fail { Effect::Reads } else { Effect::Pure };
             own.max(of(left)).max(of(right))
         }

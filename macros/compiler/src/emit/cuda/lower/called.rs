@@ -5,7 +5,7 @@ use super::Lower;
 use super::access::Region;
 use super::intervals::{Value, Values};
 use crate::model::LocalId;
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::Expr;
 use crate::model::facts::Effect;
 use crate::model::ty::ValueType;
 
@@ -16,7 +16,7 @@ impl<'f> Lower<'f> {
     /// Returns what a closure computes, if it does nothing else: it reads no variable that is ever assigned.
     pub(super) fn computed_by(&self, closure: LocalId) -> Option<Computed<'f>> {
         let called = self.closures.get(&closure).filter(|called| called.effect == Effect::Pure)?;
-        Some((called.params, result(called.body)?))
+        Some((called.params, called.result()?))
     }
 }
 
@@ -38,13 +38,5 @@ impl Values<'_, '_, '_> {
         let value = self.interval(result, statement, left);
         params.iter().for_each(|(param, _)| drop(self.arguments.remove(param)));
         value
-    }
-}
-
-/// Returns the expression that is the result of a closure's body.
-pub(super) fn result(body: &Expr) -> Option<&Expr> {
-    match &body.kind {
-        ExprKind::Block(block) => block.tail.as_deref().filter(|_| block.statements.is_empty()),
-        _ => Some(body),
     }
 }

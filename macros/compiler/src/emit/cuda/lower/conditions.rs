@@ -3,16 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::called::result;
-use super::nest::Closures;
+use super::closures::{Closures, Conditions};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Kind;
 use crate::model::walk::walk_block;
-use crate::model::{Function, LocalId, SiteId};
-
-/// The conditions of calls, by the calls' sites.
-pub(super) type Conditions = BTreeMap<SiteId, Expr>;
+use crate::model::{Function, LocalId};
 
 /// Returns the conditions that the calls of closures stand for.
 pub(super) fn conditions(function: &Function, closures: &Closures<'_>) -> Conditions {
@@ -22,7 +18,7 @@ pub(super) fn conditions(function: &Function, closures: &Closures<'_>) -> Condit
         let Some(called) = closures.get(closure).filter(|called| called.effect == Effect::Pure) else { return };
         let params = called.params.iter().map(|(param, _)| *param);
         let bound: Bound<'_> = params.zip(arguments).collect();
-        let condition = result(called.body).filter(|result| is_condition(result));
+        let condition = called.result().filter(|result| is_condition(result));
         conditions.extend(condition.and_then(|condition| Some((*site, with(condition, &bound)?))));
     });
     conditions

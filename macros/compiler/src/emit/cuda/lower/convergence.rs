@@ -9,9 +9,9 @@
 
 use super::Lower;
 use super::access::Access;
+use super::closures::named_closure;
 use super::collectives::{is_collective, may_spin};
 use super::computed::is_pure_closure;
-use super::nest::named_closure;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::model::array_functions::makes_array;
 use crate::model::expr::{Expr, ExprKind};

@@ -75,13 +75,13 @@ pub(super) fn deferred<'e>(
     if nest.form != Form::Twice || !nest.callees.is_empty() {
         return None;
     }
-    let (body, counter) = match &nest.whole.kind {
-        ExprKind::For { body, .. } => {
-            (body, nest.variable.filter(|local| region.lower().function.local(*local).mutable.is_none()))
-        }
+    let (body, counter) = if let ExprKind::For { body, .. } = &nest.whole.kind {
+        (body, nest.variable.filter(|local| region.lower().function.local(*local).mutable.is_none()))
+    } else if let ExprKind::While { body, .. } = &nest.whole.kind {
         // The second run begins with the counter's first value.
-        ExprKind::While { body, .. } => (body, Some(counter(nest.whole)?)),
-        _ => return None,
+        (body, Some(counter(nest.whole)?))
+    } else {
+        return None;
     };
     let mut scan = Scan { region, nest, counter, stores: false, is_deferrable: true };
     walk_block(body, &mut |expr| scan.expr(expr));

@@ -8,6 +8,7 @@ mod bounded;
 mod boxes;
 mod called;
 mod closure_calls;
+mod closures;
 mod collectives;
 mod computed;
 mod conditions;
@@ -56,7 +57,6 @@ mod views;
 mod widened;
 
 pub(crate) use collectives::has_collectives;
-use nest::{Closures, closures};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,7 +79,8 @@ use crate::model::place::{borrowed, local_of};
 use crate::model::ty::{ValueType, known_shape};
 use crate::model::{Function, LocalId, SiteId, ValueId};
 use adjacent::Neighbours;
-use conditions::{Conditions, conditions};
+use closures::{Closures, Conditions, closures};
+use conditions::conditions;
 use convergence::Meetings;
 use floats::Floats;
 use integers::Integers;

@@ -5,59 +5,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::closures::{Closure, Closures, Conditions, named_closure};
 use super::collectives::{is_collective, may_spin};
-use super::conditions::Conditions;
 use super::counter::{Counter, InnerCounter, site};
 use super::induction::Induction;
-use crate::model::effect::effect;
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::group::Group;
-use crate::model::kind::Kind;
 use crate::model::op::{Op, Part};
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::place::{local_of, writes};
 use crate::model::range::Range;
-use crate::model::ty::ValueType;
-use crate::model::walk::{Node, block_nodes, nodes, statement_nodes, walk, walk_block};
-use crate::model::{Function, LocalId, SiteId, SlotId};
+use crate::model::walk::{Node, nodes, statement_nodes, walk, walk_block};
+use crate::model::{LocalId, SiteId, SlotId};
 
 /// The largest body that is printed twice, in expressions.
 const LARGEST_BODY: usize = 200;
-
-/// A closure that has a name.
-pub(super) struct Closure<'f> {
-    pub(super) effect: Effect,
-    pub(super) params: &'f [(LocalId, Option<ValueType>)],
-    pub(super) body: &'f Expr,
-    pub(super) by_value: bool,
-}
-
-/// The closures that have a name. The checks allow nothing in them that threads do together.
-pub(super) type Closures<'f> = BTreeMap<LocalId, Closure<'f>>;
-
-/// Returns the closure with a name that an argument is, or is a reference to.
-pub(super) fn named_closure(argument: &Expr) -> Option<LocalId> {
-    if let ExprKind::Borrow { target, .. } = &argument.kind {
-        return named_closure(target);
-    }
-    let ExprKind::Local(local) = argument.kind else { return None };
-    (argument.result_kind == Kind::Closure).then_some(local)
-}
-
-pub(super) fn closures(function: &Function) -> Closures<'_> {
-    let mut closures = BTreeMap::new();
-    block_nodes(&function.body, &mut |node| {
-        if let Node::Statement(statement) = node
-            && let StmtKind::Let { local, init: Some(init), .. } = &statement.kind
-            && let ExprKind::Closure { params, body, by_value } = &init.kind
-        {
-            let (effect, by_value) = (effect(function, body), by_value.is_some());
-            closures.insert(*local, Closure { effect, params, body, by_value });
-        }
-    });
-    closures
-}
 
 /// What a loop allows a test before it to do. The least of what its expressions allow is what it allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,8 +13,8 @@
 //! happens in between: where the test holds, the access is within bounds if it is made at all.
 
 use super::Lower;
+use super::closures::named_closure;
 use super::collectives::is_collective;
-use super::nest::named_closure;
 use super::straight::Scan;
 use super::tested::Tested;
 use crate::model::expr::{Callee, Expr, ExprKind, Stmt, StmtKind};

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::Lower;
 use super::access::Access;
+use super::closures::Closure;
 use super::known::Test;
-use super::nest::Closure;
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::expr::ExprKind;
 use crate::model::walk::walk;

@@ -1,0 +1,32 @@
+//! Sentences about `#[device] impl` and `#[device] trait`.
+
+use crate::diag::Diag;
+use crate::rules::Rule;
+use crate::span::SpanRange;
+
+pub(crate) fn receiver(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSignature, at, "the attribute must be on the `impl`, not on its functions")
+        .help("write `#[device] impl Type { ... }`: all its functions become device functions")
+}
+
+pub(crate) fn typed_receiver(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSignature, at, "a receiver must be `self`, `&self` or `&mut self`")
+}
+
+pub(crate) fn implementing_type(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSignature, at, "`#[device] impl` requires a named type")
+}
+
+pub(crate) fn implementation_member(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSyntax, at, "a `#[device]` block can contain only functions, constants and types")
+}
+
+pub(crate) fn provided_method(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSignature, at, "methods of a device trait cannot have default bodies")
+        .help("implement the method in each `impl`, or write a generic device function")
+}
+
+pub(crate) fn generic_trait_method(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSignature, at, "a method of a device trait cannot be generic")
+        .help("make the trait generic, or write a generic device function")
+}
