@@ -34,6 +34,7 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
             empty[stage].wait_parity(round / 4 % 2 == 0);
             const auto steps_2 = range(u32(0), u32(3));
             if (all_within || covers_row<decltype(stages.get_unchecked(0))>(values_of(steps_2) * 32 + lane) && covers(stages, values_of(stage)) && covers(input, round * 96 + values_of(steps_2) * 32 + lane)) {
+                #pragma unroll
                 for (auto part : unclamped(steps_2)) {
 #line 129 "ui-tests/conformance/src/kernels/phase_barriers.rs"
                     stages.get_unchecked(stage).get_unchecked(part * 32 + lane) = input.get_unchecked(round * 96 + part * 32 + lane);

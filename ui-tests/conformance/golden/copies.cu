@@ -58,6 +58,7 @@ copies(const __grid_constant__ tensor_map<local_array<swizzled<u32, 32>, 8>> inp
         full[step % 2].wait_parity(step / 2 % 2 == 1);
         const auto steps_2 = range(u32(0), u32(4));
         if (covers(out, step * 256 + values_of(steps_2) * 64 + i) && covers_row<decltype(tile.get_unchecked(0))>(values_of(i % 32)) && covers(tile, values_of(steps_2) * 2 + i / 32)) {
+            #pragma unroll
             for (auto k : unclamped(steps_2)) {
 #line 181 "ui-tests/conformance/src/kernels/by_hand.rs"
                 out.get_unchecked(step * 256 + k * 64 + i) = tile.get_unchecked(k * 2 + i / 32).get_unchecked(i % 32);

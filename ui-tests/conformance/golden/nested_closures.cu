@@ -8,7 +8,7 @@ using namespace phalanx;
 
 template <class Closure0>
 __device__ __forceinline__ u32 apply(const Closure0& f, u32 x) {
-#line 223 "ui-tests/conformance/src/kernels/calls.rs"
+#line 224 "ui-tests/conformance/src/kernels/calls.rs"
     return f(x);
 }
 
@@ -23,7 +23,7 @@ __device__ __forceinline__ u32 phalanx_conformance_kernels_calls_both(const Clos
 
 extern "C" __global__ void
 nested_closures(slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
-#line 236 "ui-tests/conformance/src/kernels/calls.rs"
+#line 237 "ui-tests/conformance/src/kernels/calls.rs"
     auto i = this_thread_block().thread_rank();
     out[i] = phalanx_conformance_kernels_calls_both([&](auto x) __attribute__((always_inline)) { return x + i; }, [&](auto x_2) __attribute__((always_inline)) { return apply([&](auto y) __attribute__((always_inline)) { return y * 2 + i; }, x_2); }, 5);
 }
