@@ -24,8 +24,9 @@ fn bordered(cells: &[u32], out: &mut [u32], reach: i32) {
     let (x, y) = (block.thread_index().x as i32, block.thread_index().y as i32);
     let at = |dx: i32, dy: i32| tile[(y + 1 + dy) as usize][(x + 1 + dx) as usize];
     let near = at(-1, 0) + 2 * at(1, 0) + 3 * at(0, -1) + 5 * at(0, 1) + 7 * at(1, 1);
-    // Of the first row: more than one warp could be the first to fail.
-    let far = /* bordered */ tile[(y + 1) as usize][(x + 1 - if y == 0 { reach } else { 1 }) as usize];
+    // In one warp: another one could be the first to fail.
+    let reach = if y == 0 { reach } else { 1 };
+    let far = /* bordered */ tile[(y + 1) as usize][(x + 1 - reach) as usize];
     out[block.thread_rank()] = near + 1000 * far;
 }
 
