@@ -192,6 +192,24 @@ fn mutable_parts(input: &[u32], out: &mut [u32]) {
     out[rank] = rows[0][2] + own[1];
 }
 
+/// Arrays that take turns, by their names in a tuple.
+#[cluster_kernel(block = 64)]
+fn in_turns(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let (first, second) = (shared_array::<u32, 64>(), shared_array::<u32, 64>());
+    let i = block.thread_rank() as usize;
+    let (mut from, mut to) = (first, second);
+    from[i] = input[i];
+    block.sync();
+    for step in 0..6 {
+        let distance = 1 << step;
+        to[i] = if i >= distance { from[i] + from[i - distance] } else { from[i] };
+        block.sync();
+        mem::swap(&mut from, &mut to);
+    }
+    out[i] = from[i];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<options_of_references>,
     phalanx::Program::of::<parts_of_arrays>,
@@ -201,4 +219,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<passed_on>,
     phalanx::Program::of::<filled_by_a_warp>,
     phalanx::Program::of::<mutable_parts>,
+    phalanx::Program::of::<in_turns>,
 ];

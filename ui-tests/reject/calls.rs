@@ -30,9 +30,9 @@ fn dropped() {
 #[cluster_kernel(block = 64)]
 fn in_tuples(x: &mut [f32], y: &mut [f32]) {
     let block = this_thread_block();
-    let (mut from, mut to) = (x, y);
+    let both = (x, y);
     let at = (block.group_index(), block.thread_rank());
-    to[at.1] = from[at.1];
+    both.1[at.1] = both.0[at.1];
 }
 
 type Grid = [f32; 4];

@@ -48,7 +48,7 @@ fn by_sixteens(out: &mut [u32]) {
 /// The function's result is known to rustc only.
 #[device]
 fn chosen(rank: u32) -> bool {
-    rank < 32
+    rank.checked_sub(32).is_none()
 }
 
 #[cluster_kernel(block = 64, unchecked(divergent_collective))]

@@ -4,9 +4,11 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::Function;
+use proc_macro2::{Ident, TokenStream, TokenTree};
+
 use super::expr::{Arm, Block, Condition, Expr, ExprKind};
 use super::facts::Effect;
+use super::{Function, GenericParam, Role};
 
 pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
     let of = |expr: &Expr| effect(function, expr);
@@ -30,9 +32,7 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         | ExprKind::Some(value) => of(value),
         ExprKind::Borrow { target, .. } | ExprKind::Field { base: target, .. } => of(target),
         ExprKind::Binary { op, left, right, .. } => {
-            // By what may be 0, it fails: a literal is not, and by a constant it fails in each launch or in none.
-            let is_constant = matches!(right.kind, ExprKind::Constant(_));
-            let may_fail = op.divides() && !is_constant && right.integer().is_none_or(|divisor| divisor == 0);
+            let may_fail = op.divides() && !is_never_zero(function, right);
             let own = if may_fail { Effect::Reads } else { Effect::Pure };
             own.max(of(left)).max(of(right))
         }
@@ -103,4 +103,23 @@ fn block_effect(function: &Function, block: &Block) -> Effect {
         ([], None) => Effect::Pure,
         _ => Effect::Changes,
     }
+}
+
+/// Whether a divisor is not 0: a literal, or a constant, by which rustc refuses a division if it is 0, unless it is generic.
+fn is_never_zero(function: &Function, divisor: &Expr) -> bool {
+    let ExprKind::Constant(value) = divisor.kind else { return divisor.integer().is_some_and(|divisor| divisor != 0) };
+    let is_generic = |word: &Ident| {
+        let is_param = |param: &GenericParam| match param {
+            GenericParam::Type(name) | GenericParam::Const(name, _) => name == word,
+        };
+        word == "Self" || function.generics.params.iter().any(is_param)
+    };
+    function.role != Role::Method && !words(&function.values[usize::from(value.0)].tokens).any(|word| is_generic(&word))
+}
+
+fn words(tokens: &TokenStream) -> impl Iterator<Item = Ident> {
+    tokens.clone().into_iter().filter_map(|tree| match tree {
+        TokenTree::Ident(word) => Some(word),
+        TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+    })
 }

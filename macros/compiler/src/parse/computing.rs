@@ -1,6 +1,6 @@
-//! Device functions of the same file that only compute an integer or a condition of integers, as `fn at(x: usize, y: usize) -> usize { y * WIDTH + x }` does, as
-//! closures of the functions that call them: what an index is computed of is known then, so that accesses are tested before loops. That the
-//! calls are of these functions, rustc confirms. `computing_values` has those that compute with fields.
+//! Device functions of the same file that only compute an integer or a condition of integers, as `fn at(x: usize, y: usize) -> usize { y *
+//! WIDTH + x }` does, as closures of the functions that call them: what an index is computed of is known then, so that accesses are tested
+//! before loops. That the calls are of these functions, rustc confirms. `computing_values` has those that compute with fields.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,8 @@ pub(crate) fn closed(item: &TokenStream, file: &str) -> Option<Closed> {
     let (statements, followed) = (Vec::new(), Vec::new());
     let mut closures = Closures { module: &module, names: &names, declared, statements, followed, open: Vec::new() };
     for name in names.called.values().filter(|name| may_compute(name)) {
-        let _is_computing = closures.add(name).is_some();
+        let closure = closures.of_function(name);
+        closures.statements.extend(closure.map(|closure| (0, closure)));
     }
     closures.add_of_values(&mut item);
     let Closures { mut statements, followed, .. } = closures;
@@ -148,17 +149,26 @@ pub(super) struct Closures<'m> {
 pub(super) type Bound = BTreeMap<String, Expr>;
 
 impl<'m> Closures<'m> {
-    /// Adds the closure of a function, if it only computes.
-    fn add(&mut self, name: &Ident) -> Option<()> {
+    /// Returns the declaration of a function's closure, if it only computes.
+    fn of_function(&mut self, name: &Ident) -> Option<Stmt> {
         self.names.is_only_called(&name.to_string()).then_some(())?;
         let (known, at) = (self.known(name)?, name.span());
         let (params, _) = signature_of(known)?;
         let itself = params.iter().map(|(name, _)| parse_quote_spanned!(at=> #name)).collect();
-        let result = self.result(name, itself)?;
+        let result = self.followed_if_some(|closures| closures.result(name, itself))?;
         let params = params.iter().map(|(name, ty)| quote!(#name: #ty));
         let closure = respanned(quote!(|#(#params),*| #result), at);
-        self.statements.push((0, parse_quote_spanned!(at=> let #name = #closure;)));
-        Some(())
+        Some(parse_quote_spanned!(at=> let #name = #closure;))
+    }
+
+    /// Reads functions, which rustc has to confirm only if something comes of it.
+    pub(super) fn followed_if_some<R>(&mut self, read: impl FnOnce(&mut Self) -> Option<R>) -> Option<R> {
+        let before = self.followed.len();
+        let result = read(self);
+        if result.is_none() {
+            self.followed.truncate(before);
+        }
+        result
     }
 
     /// Returns the result of a function for arguments.
@@ -172,7 +182,7 @@ impl<'m> Closures<'m> {
         let result = self.computed(result, &bound, name.span());
         self.open.pop();
         self.follow(Followed { name: name.clone(), elsewhere: None, text: known.identity, method: None });
-        result
+        result.filter(is_typed)
     }
 
     pub(super) fn follow(&mut self, function: Followed) {
@@ -246,18 +256,27 @@ impl<'m> Closures<'m> {
 
 /// Returns an argument as an expression that has the parameter's type wherever it stands.
 fn passed(argument: Expr, ty: &Type) -> Option<Expr> {
-    match argument {
-        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => {
-            let text = format!("{}{}", number.base10_digits(), ty.to_token_stream());
-            let number = LitInt::new(&text, number.span());
-            Some(parse_quote_spanned!(number.span()=> #number))
-        }
-        Expr::Path(_) | Expr::Cast(_) | Expr::Paren(_) => Some(parse_quote_spanned!(ty.span()=> (#argument))),
-        // What has a name in it has the name's type.
-        argument => {
-            let has_name = words(&argument.to_token_stream()).next().is_some();
-            has_name.then(|| parse_quote_spanned!(ty.span()=> (#argument)))
-        }
+    if let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = &argument {
+        let text = format!("{}{}", number.base10_digits(), ty.to_token_stream());
+        let number = LitInt::new(&text, number.span());
+        return Some(parse_quote_spanned!(number.span()=> #number));
+    }
+    is_typed(&argument).then(|| parse_quote_spanned!(ty.span()=> (#argument)))
+}
+
+/// Whether an expression has its type by itself, and not by where it stands: that of a parameter, a constant, a field or a cast.
+pub(super) fn is_typed(expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(literal) => !matches!(&literal.lit, Lit::Int(number) if number.suffix().is_empty()),
+        Expr::Unary(unary) => is_typed(&unary.expr),
+        Expr::Paren(inner) => is_typed(&inner.expr),
+        Expr::MethodCall(call) => is_typed(&call.receiver),
+        Expr::Binary(binary) => match binary.op {
+            BinOp::Shl(_) | BinOp::Shr(_) => is_typed(&binary.left),
+            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => true,
+            _ => is_typed(&binary.left) || is_typed(&binary.right),
+        },
+        _ => true,
     }
 }
 
@@ -297,11 +316,8 @@ pub(super) fn signature_with_values(known: &Known) -> Option<Signature<'_>> {
         Some((&name.ident, &*input.ty))
     });
     let params = params.collect::<Option<Vec<_>>>()?;
-    // The type of what has neither a parameter nor a field in it is not shown.
-    let is_typed = |word: Ident| word == "self" || params.iter().any(|(param, _)| **param == word);
-    let has_type = words(&result.to_token_stream()).any(is_typed);
     let is_result = is_integer(ty) || matches!(&**ty, Type::Path(path) if path.path.is_ident("bool"));
-    (is_result && !is_generic && has_type).then_some((params, result))
+    (is_result && !is_generic).then_some((params, result))
 }
 
 pub(super) type Signature<'k> = (Vec<(&'k Ident, &'k Type)>, &'k Expr);

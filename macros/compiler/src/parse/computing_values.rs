@@ -9,7 +9,7 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprCall, ExprMethodCall, FnArg, ItemFn, Pat, Stmt, Type, parse_quote_spanned};
 
-use super::computing::{Bound, Closures, is_integer, signature_of, signature_with_values};
+use super::computing::{Bound, Closures, is_integer, is_typed, signature_of, signature_with_values};
 use super::local_types::NamedType;
 use super::readable::{Known, name_of};
 use super::same_file::Method;
@@ -86,10 +86,10 @@ impl Closures<'_> {
             let Some(called) = names.called(&call).filter(|called| !names.closures.contains_key(&called.key())) else {
                 continue;
             };
-            let closure = match &call {
-                Expr::Call(call) => self.add_function(&called, call, &receivers),
-                _ => self.add_method(&called, &receivers),
-            };
+            let closure = self.followed_if_some(|closures| match &call {
+                Expr::Call(call) => closures.add_function(&called, call, &receivers),
+                _ => closures.add_method(&called, &receivers),
+            });
             let key = called.key();
             names.closures.extend(closure.map(|closure| (key, closure)));
         }
@@ -180,7 +180,7 @@ impl Closures<'_> {
         (self.names.is_free(&name.to_string()) && !hides && self.means_the_same(known)).then_some(())?;
         let itself = |name: &Ident| (name.to_string(), parse_quote_spanned!(at=> #name));
         let bound = params.iter().map(|(name, _)| itself(name)).chain(own).collect();
-        let result = self.computed(result, &bound, at)?;
+        let result = self.computed(result, &bound, at).filter(is_typed)?;
         let params = params.iter().map(|(name, ty)| quote!(#name: #ty));
         let closure = respanned(quote!(|#(#params),*| #result), at);
         self.statements.push((behind, parse_quote_spanned!(at=> let #name = #closure;)));

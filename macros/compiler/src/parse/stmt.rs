@@ -268,7 +268,7 @@ impl Parser<'_> {
 }
 
 /// Separates `let (grid, block) = (this_grid(), this_thread_block());` and `let (a, b) = (&x, &y);`, whose values are no parts of a
-/// tuple, and those of which one is an array that a closure makes. No value may use a name that an earlier one gets.
+/// tuple, `let (mut from, mut to) = (first, second);`, whose values may be none, and those of which one is an array that a closure makes. No value may use a name that an earlier one gets.
 fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     let whole = || vec![Cow::Borrowed(stmt)];
     if let Some(separate) = chosen_references(stmt).or_else(|| declared(stmt)) {
@@ -289,7 +289,7 @@ fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
         && init.diverge.is_none()
         && names.elems.len() == values.elems.len()
         && names.elems.iter().all(|name| name_of(name).is_some())
-        && values.elems.iter().any(is_origin)
+        && (values.elems.iter().any(is_origin) || values.elems.iter().all(is_name))
         && !values
             .elems
             .iter()
@@ -304,6 +304,11 @@ fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
         parse2(quote_spanned!(SpanRange::of(value).lo=> let #name #ty = #value;)).map(Cow::Owned)
     };
     lets.map(separate).collect::<Result<_, _>>().unwrap_or_else(|_| whole())
+}
+
+/// Whether a value is a name alone.
+fn is_name(value: &syn::Expr) -> bool {
+    matches!(value, syn::Expr::Path(path) if path.path.get_ident().is_some())
 }
 
 /// Separates `let (a, mut b);` into `let a; let mut b;`, and one with types likewise.

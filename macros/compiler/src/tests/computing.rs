@@ -57,7 +57,13 @@ fn other_functions() {
     unless("#[device] fn f(x: &usize) -> usize { *x }", body, "it takes a reference");
     unless("#[device] fn f(x: f32) -> f32 { x }", body, "it computes no integer");
     unless("#[device] fn f<const N: usize>(x: usize) -> usize { x * N }", body, "it is generic");
-    unless("#[device] fn f(_x: usize) -> usize { 3 }", body, "what it computes has no parameter in it");
+    unless("#[device] fn f(_x: usize) -> usize { 3 }", body, "only its result has a type");
+    unless("#[device] fn f(x: u32) -> u64 { 1 << x }", body, "only its result has a type");
+    unless(
+        "#[device] fn f(x: u32) -> u64 { g(1 << x) } #[device] fn g(x: u64) -> u64 { x >> 3 }",
+        body,
+        "only the parameter has a type",
+    );
     unless(
         "#[device] fn f(x: usize) -> usize { g(x) } #[device] fn g(x: usize) -> usize { TABLE[x] }",
         body,

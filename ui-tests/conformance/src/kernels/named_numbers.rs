@@ -24,6 +24,8 @@ fn bordered(cells: &[u32], out: &mut [u32], reach: i32) {
     let (x, y) = (block.thread_index().x as i32, block.thread_index().y as i32);
     let at = |dx: i32, dy: i32| tile[(y + 1 + dy) as usize][(x + 1 + dx) as usize];
     let near = at(-1, 0) + 2 * at(1, 0) + 3 * at(0, -1) + 5 * at(0, 1) + 7 * at(1, 1);
+    // In one warp: another one could be the first to fail.
+    let reach = if y == 0 { reach } else { 1 };
     let far = /* bordered */ tile[(y + 1) as usize][(x + 1 - reach) as usize];
     out[block.thread_rank()] = near + 1000 * far;
 }
@@ -150,6 +152,76 @@ fn parts_of_elements(device: &Device) -> Outcome {
     equal(&out.read()?, &want)
 }
 
+/// How often a tile is halved.
+const LEVELS: usize = 3;
+
+/// Sums of pairs, level by level, with the differences of each level behind those of the next one.
+#[cluster_kernel(block = THREADS as u32)]
+fn levels(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let (tile, sums) = (shared_array::<u32, { 4 * THREADS }>(), shared_array::<u32, { 2 * THREADS }>());
+    let i = block.thread_rank() as usize;
+    for k in (i..4 * THREADS).step_by(THREADS) {
+        tile[k] = input[k];
+    }
+    block.sync();
+    let mut half = 2 * THREADS;
+    for _ in 0..LEVELS {
+        for k in (i..half).step_by(THREADS) {
+            sums[k] = tile[2 * k].wrapping_add(tile[2 * k + 1]);
+            out[half + k] = tile[2 * k].wrapping_sub(tile[2 * k + 1]);
+        }
+        block.sync();
+        for k in (i..half).step_by(THREADS) {
+            tile[k] = sums[k];
+        }
+        block.sync();
+        half /= 2;
+    }
+    for k in (i..2 * half).step_by(THREADS) {
+        out[k] = tile[k];
+    }
+}
+
+fn halves(device: &Device) -> Outcome {
+    let input: Vec<u32> = (0..256).map(|i| i * i + 3).collect();
+    let mut want = vec![0; 256];
+    let mut tile = input.clone();
+    for _ in 0..LEVELS {
+        let half = tile.len() / 2;
+        (0..half).for_each(|k| want[half + k] = tile[2 * k].wrapping_sub(tile[2 * k + 1]));
+        tile = tile.chunks(2).map(|pair| pair[0].wrapping_add(pair[1])).collect();
+    }
+    want[..tile.len()].copy_from_slice(&tile);
+    let input = device.upload(&input)?;
+    equal(&read!(device, 256, |out| levels(&input, out).grid(1)), &want)
+}
+
+/// Running sums, by distances that double.
+#[cluster_kernel(block = THREADS as u32)]
+fn distances(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let (first, second) = (shared_array::<u32, THREADS>(), shared_array::<u32, THREADS>());
+    let i = block.thread_rank() as usize;
+    let (mut from, mut to) = (first, second);
+    from[i] = input[i];
+    block.sync();
+    for step in 0..6 {
+        let distance = 1 << step;
+        to[i] = if i >= distance { from[i] + from[i - distance] } else { from[i] };
+        block.sync();
+        std::mem::swap(&mut from, &mut to);
+    }
+    out[i] = from[i];
+}
+
+fn doubles(device: &Device) -> Outcome {
+    let input: Vec<u32> = (0..64).map(|i| i * 7 % 31).collect();
+    let want: Vec<u32> = (0..64).map(|i| input[..=i].iter().sum()).collect();
+    let input = device.upload(&input)?;
+    equal(&read!(device, 64, |out| distances(&input, out).grid(1)), &want)
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
@@ -158,8 +230,19 @@ pub(super) fn modules() -> Vec<Module> {
             borders_are_within,
             rows_are_as_long_as_their_constant,
             stages_take_turns,
-            parts_of_elements
+            parts_of_elements,
+            halves,
+            doubles
         ],
-        kernels: kernel_list![bordered, products::<3>, products::<40>, stages::<2>, stages::<7>, weighted],
+        kernels: kernel_list![
+            bordered,
+            products::<3>,
+            products::<40>,
+            stages::<2>,
+            stages::<7>,
+            weighted,
+            levels,
+            distances
+        ],
     }]
 }

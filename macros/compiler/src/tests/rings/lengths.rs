@@ -59,5 +59,5 @@ fn lengths_that_matter() {
     assert!(asks_lengths(sums, &format!("{wait} sums[0] += rows[sums[k as usize] % 2][i];")), "an index");
     assert!(asks_lengths(sums, &format!("{wait} for value in &sums {{ out[i] += *value; }}")), "a loop");
     let handed = "let sums = [3; SUMS]; if i == 0 { ends[0] = sums[1]; } block.sync();";
-    assert!(asks_lengths(handed, &format!("{wait} for j in 0..ends[0] {{ out[j] += rows[k % 2][i]; }}")), "by memory");
+    assert!(asks_lengths(handed, &format!("{wait} for _ in 0..ends[0] {{ out[i] += rows[k % 2][i]; }}")), "by memory");
 }

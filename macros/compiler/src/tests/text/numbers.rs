@@ -182,3 +182,14 @@ fn few_rounds_of_a_thread() {
     assert_eq!(unrolled("0..8", "m[k] = 1;"), (0, 0), "it loads nothing");
     assert_eq!(unrolled("0..8", "*r += m[k + a];"), (0, 0), "it stores nothing");
 }
+
+/// rustc refuses a division by a constant that is 0, unless it is generic: such a one may stand where it is never reached.
+#[test]
+fn closures_that_divide() {
+    let tested = |divisor: &str| {
+        let body = format!("let at = |x: usize| x / {divisor}; for k in 0..a {{ m[k] = w[at(k)]; }}");
+        numbers(&body).0.contains("w.get_unchecked(at(k))")
+    };
+    assert!(tested("3") && tested("WIDE"));
+    assert!(!tested("N") && !tested("b"));
+}
