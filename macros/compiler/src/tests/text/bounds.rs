@@ -458,3 +458,17 @@ fn comparisons_of_casts() {
     assert_eq!(test("(at as u8) < b as u8", "at as usize"), "");
     assert_eq!(test("(at as usize) > b", "at as usize"), "");
 }
+
+/// What conditions leave of variables takes longer to find than the checks of nine accesses.
+#[test]
+fn short_nests() {
+    let test = |rows: &str, condition: &str| {
+        let body = format!(
+            "let mut s = 0; for y in {rows} {{ for x in 0..3 {{ if {condition} {{ s += w[(a + y) * 8 + x]; }} }} }} *r = s;"
+        );
+        tested(MEMORY, &body).0
+    };
+    assert_eq!(test("0..3", "a + y < b"), "");
+    assert!(test("0..30", "a + y < b").contains("less_than(b"));
+    assert!(test("0..3", "y != 1 || x != 1").contains("covers"), "this one leaves out a single iteration");
+}

@@ -17,6 +17,11 @@ impl<'e> Values<'_, '_, 'e> {
     pub(super) fn guarded_tests(&mut self, access: &'e Expr, statement: usize, site: SiteId) -> Option<Vec<Test>> {
         let mut guards = Vec::new();
         self.nest.conditional.get(&site)?.iter().for_each(|guard| self.parts(*guard, &mut guards));
+        self.statement = statement;
+        // What conditions leave of the variables takes longer to find than a few checks.
+        if self.nest.is_short() && limits(&guards, self).is_some_and(|limits| !limits.is_empty()) {
+            return None;
+        }
         if let Some(tests) = self.limited_tests(&guards, access, statement) {
             return Some(tests);
         }

@@ -19,6 +19,10 @@ use crate::model::range::Range;
 use crate::model::walk::{Node, nodes, statement_nodes, walk, walk_block};
 use crate::model::{LocalId, SiteId, SlotId};
 
+/// The most iterations of a short loop, and of a short one with loops inside.
+const SHORT: u64 = 4;
+const SHORT_NEST: u64 = 16;
+
 /// The largest body that is printed twice, in expressions.
 const LARGEST_BODY: usize = 200;
 
@@ -353,6 +357,15 @@ impl<'e> Nest<'e> {
             });
         });
         form
+    }
+
+    /// Whether it has few iterations, with those of the loops inside, as literals show.
+    pub(super) fn is_short(&self) -> bool {
+        let ExprKind::For { range, .. } = &self.whole.kind else { return false };
+        let ranges = [&**range].into_iter().chain(self.loops.values().map(|(_, range)| *range));
+        let Some(counts) = ranges.map(Range::count).collect::<Option<Vec<u64>>>() else { return false };
+        let most = if counts.len() > 1 { SHORT_NEST } else { SHORT };
+        counts.into_iter().fold(1, u64::saturating_mul) <= most
     }
 
     /// Notes that what follows `if condition { continue; }` in a loop's body is made under the opposite of the condition, and what
