@@ -3,7 +3,7 @@
 //! the threads at a border, as in `if x > 0 { left = a[row * width + x - 1]; }` in a loop over rows.
 
 use super::access::{Access, Region};
-use super::guards::{Limitable, limits};
+use super::guards::{Limit, Limitable, limits};
 use super::intervals::{Guarded, Values};
 use super::loop_tests::Test;
 use super::nest::Guard;
@@ -18,8 +18,9 @@ impl<'e> Values<'_, '_, 'e> {
         let mut guards = Vec::new();
         self.nest.conditional.get(&site)?.iter().for_each(|guard| self.parts(*guard, &mut guards));
         self.statement = statement;
-        // What conditions leave of the variables takes longer to find than a few checks.
-        if self.nest.is_short() && limits(&guards, self).is_some_and(|limits| !limits.is_empty()) {
+        // What comparisons of sums leave of a variable takes longer to find than a few checks.
+        let is_of_sums = |limits: Vec<Limit<'_>>| limits.iter().any(|limit| !limit.terms.is_empty());
+        if self.nest.is_short() && limits(&guards, self).is_some_and(is_of_sums) {
             return None;
         }
         if let Some(tests) = self.limited_tests(&guards, access, statement) {
