@@ -49,13 +49,15 @@ pub(crate) fn device(session: Session, options: TokenStream, item: TokenStream) 
 /// types the text does not show is a function, of which the checks know less than of one of numbers: what they refuse is read once more with
 /// numbers for such operands, as rustc then has to confirm.
 fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream) -> TokenStream {
-    if let Some(expanded) = expand_closed(session, role, &options, &item) {
+    let file = prepared::file_of(&item);
+    let file = file.as_deref();
+    if let Some(expanded) = expand_closed(session, role, &options, &item, file) {
         return expanded;
     }
-    let first = expand_once(session, role, options.clone(), item.clone(), None);
+    let first = expand_once(session, role, options.clone(), item.clone(), file, None);
     match first.is_refused && first.has_open_operators {
         true => {
-            let second = expand_once(Session { numbers: true, ..session }, role, options, item, None);
+            let second = expand_once(Session { numbers: true, ..session }, role, options, item, file, None);
             if second.is_refused { first.items } else { second.items }
         }
         false => first.items,
@@ -63,10 +65,15 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
 }
 
 /// Expands an item with closures in place of functions that only compute; `None` if it calls none, or is refused.
-fn expand_closed(session: Session, role: Role, options: &TokenStream, item: &TokenStream) -> Option<TokenStream> {
-    let file = source::text(prepared::span_of(item)?)?;
-    let closed = parse::computing::closed(item, &file)?;
-    let expanded = expand_once(session, role, options.clone(), closed.item.clone(), Some(&closed));
+fn expand_closed(
+    session: Session,
+    role: Role,
+    options: &TokenStream,
+    item: &TokenStream,
+    file: Option<&str>,
+) -> Option<TokenStream> {
+    let closed = parse::computing::closed(item, file?)?;
+    let expanded = expand_once(session, role, options.clone(), closed.item.clone(), file, Some(&closed));
     (!expanded.is_refused).then_some(expanded.items)
 }
 
@@ -85,31 +92,31 @@ struct Expanded {
     has_open_operators: bool,
 }
 
-/// Expands an item as it is, or one with closures.
+/// Expands an item as it is, or one with closures. `file` is the text of the file around it.
 fn expand_once(
     session: Session,
     role: Role,
     options: TokenStream,
     item: TokenStream,
+    file: Option<&str>,
     closed: Option<&Closed>,
 ) -> Expanded {
-    let plain = |items| Expanded { items, is_refused: false, has_open_operators: false };
-    let item = match prepared::prepared(role, &options, item, None) {
+    let item = match prepared::prepared(role, &options, item, file) {
         Ok(item) => item,
-        Err(either) => return plain(either),
+        // Each of the two gets closures of its own, which rustc then confirms with it.
+        Err(either) => return Expanded { items: either, is_refused: closed.is_some(), has_open_operators: false },
     };
     let mut diags = Diags::new(session);
     let mut parsed = parse_as(role, options.clone(), item.clone(), &mut diags);
     let Parsed::Function { function, conditions } = &mut parsed else { return generate(&parsed, diags) };
     let has_open_operators = function.has_open_operators;
     function.text = closed.map_or(function.text, |closed| closed.text);
-    let file = source::text(function.name.span());
-    define(function, file.as_deref().map(source::definitions).unwrap_or_default());
+    define(function, file.map(source::definitions).unwrap_or_default());
     let (function, understood, known) = (&**function, diags.is_empty(), OnceCell::new());
     let with_values = || understood.then(|| with_values(function, &options, &item, session)).flatten();
     let judged = judge(function, || known.get_or_init(with_values).as_ref(), &mut diags);
     let file = file.filter(|file| understood && judged.needs_bodies(file));
-    let bodies = file.and_then(|file| with_bodies(function, &file, &options, &item, session));
+    let bodies = file.and_then(|file| with_bodies(function, file, &options, &item, session));
     let judged = match &bodies {
         Some(bodies) => judge_with_bodies(judged, bodies, &mut diags),
         None => judged,

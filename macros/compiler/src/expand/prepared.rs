@@ -25,15 +25,19 @@ pub(super) fn prepared(
             return Err(either(role, options, &condition, [&with, &without]));
         }
     };
-    let read = || source::text(span_of(&item)?);
-    let file = file.map(Cow::Borrowed).or_else(|| read().map(Cow::Owned));
+    let file = file.map(Cow::Borrowed).or_else(|| file_of(&item).map(Cow::Owned));
     let file = file.as_deref().unwrap_or_default();
     let item = called_tokens::typed(&item, file).unwrap_or(item);
     Ok(imported::marked(&item, file).unwrap_or(item))
 }
 
+/// Returns the text of the file in which an item stands, if it can be read.
+pub(super) fn file_of(item: &TokenStream) -> Option<String> {
+    source::text(span_of(item)?)
+}
+
 /// The span whose file an item stands in: that of a function's name, since `macro_rules!` may have made the rest elsewhere.
-pub(super) fn span_of(item: &TokenStream) -> Option<Span> {
+fn span_of(item: &TokenStream) -> Option<Span> {
     let mut tokens = item.clone().into_iter();
     let name = tokens.by_ref().find(|token| matches!(token, TokenTree::Ident(word) if word == "fn")).and(tokens.next());
     name.or_else(|| item.clone().into_iter().next()).map(|token| token.span())

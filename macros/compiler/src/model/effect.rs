@@ -4,10 +4,11 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::Ident;
 
 use super::expr::{Arm, Block, Condition, Expr, ExprKind};
 use super::facts::Effect;
+use super::words::words;
 use super::{Function, GenericParam, Role};
 
 pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
@@ -115,11 +116,4 @@ fn is_never_zero(function: &Function, divisor: &Expr) -> bool {
         word == "Self" || function.generics.params.iter().any(is_param)
     };
     function.role != Role::Method && !words(&function.values[usize::from(value.0)].tokens).any(|word| is_generic(&word))
-}
-
-fn words(tokens: &TokenStream) -> impl Iterator<Item = Ident> {
-    tokens.clone().into_iter().filter_map(|tree| match tree {
-        TokenTree::Ident(word) => Some(word),
-        TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
-    })
 }

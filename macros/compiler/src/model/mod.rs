@@ -30,6 +30,7 @@ pub(crate) mod token;
 pub(crate) mod ty;
 pub(crate) mod walk;
 pub(crate) mod warp;
+pub(crate) mod words;
 
 use std::collections::BTreeMap;
 

@@ -13,17 +13,18 @@ use syn::{
     parse_quote_spanned,
 };
 
-use super::readable::{Known, declared_everywhere, declared_in, identity_of, name_of, words};
+use super::readable::{Known, declared_everywhere, declared_in, identity_of, name_of};
 use super::same_file::Module;
 use crate::model::followed::Followed;
 use crate::model::ty::scalar;
+use crate::model::words::words;
 use crate::source;
 use crate::span::respanned;
 
 /// A function with closures in place of functions that it calls.
 pub(crate) struct Closed {
     pub(crate) item: TokenStream,
-    /// What rustc has to confirm.
+    /// The functions that rustc has to confirm.
     pub(crate) followed: Vec<Followed>,
     /// The identity of the function's own text, by which its callers know it.
     pub(crate) text: u64,
@@ -145,7 +146,7 @@ pub(super) struct Closures<'m> {
     open: Vec<u64>,
 }
 
-/// What stands for the parameters of a function.
+/// The expressions that stand for the parameters of a function.
 pub(super) type Bound = BTreeMap<String, Expr>;
 
 impl<'m> Closures<'m> {
@@ -302,7 +303,7 @@ pub(super) fn signature_of(known: &Known) -> Option<Signature<'_>> {
     signature_with_values(known).filter(|(params, _)| params.iter().all(|(_, ty)| is_integer(ty)))
 }
 
-/// The same of a function that may have other parameters.
+/// Returns the parameters but `self`, of any types, and the result, of a function whose body is one expression.
 pub(super) fn signature_with_values(known: &Known) -> Option<Signature<'_>> {
     let (sig, [Stmt::Expr(result, None)]) = (&known.sig, &known.block.stmts[..]) else { return None };
     let ReturnType::Type(_, ty) = &sig.output else { return None };

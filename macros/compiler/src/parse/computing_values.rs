@@ -26,10 +26,10 @@ struct Receiver {
 
 type Receivers = BTreeMap<String, Receiver>;
 
-/// What calls are calls of closures.
+/// The calls that become calls of closures.
 #[derive(Default)]
 struct Names {
-    /// Which arguments of a function are values with fields.
+    /// For each function, whether each of its arguments is a value with fields.
     values: BTreeMap<String, Vec<bool>>,
     /// The closures, by the locals and the method or function that each is of.
     closures: BTreeMap<(Vec<String>, String), Ident>,

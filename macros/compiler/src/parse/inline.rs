@@ -14,10 +14,11 @@ use syn::{
 use super::lengths::{Lengths, constants_of};
 use super::local_types::NamedType;
 use super::passed::{has_place, is_handle, is_value};
-use super::readable::{Known, Reads, are_apart, declared_everywhere, declared_in, is_place, name_of, words};
+use super::readable::{Known, Reads, are_apart, declared_everywhere, declared_in, is_place, name_of};
 use super::same_file::{Method, Module};
 use super::stand_ins::{LeaveBlock, Stands, Substitute, with_constants};
 use crate::model::followed::{Followed, FollowedMethod, Place, Selected, text_marker};
+use crate::model::words::words;
 use crate::span::respanned;
 
 /// The most bodies that are put in place of calls.

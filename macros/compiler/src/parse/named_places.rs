@@ -4,12 +4,11 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Local, Macro, Pat, PatIdent, Stmt, UnOp, parse2};
 
 use super::Parser;
-use super::syntax::strip;
+use super::syntax::{binds, strip};
 use crate::span::SpanRange;
 
 /// A name and the place that it refers to.
@@ -38,13 +37,12 @@ impl Parser<'_> {
         }
         // The array's own name means the array there.
         let root = root_of(&reference.expr)?;
-        let mut bound = Binds { name: root, again: false };
-        rest.iter().for_each(|stmt| bound.visit_stmt(stmt));
+        let is_hidden = binds(&rest, root);
         // rustc compares the number of the parts.
         let (parts, place) = (unnamed(&local.pat), &reference.expr);
         let compared = parse2(quote_spanned!(SpanRange::of(&local.pat).lo=> let #parts = #place;)).ok()?;
         rest.insert(0, compared);
-        (!bound.again).then_some(rest)
+        (!is_hidden).then_some(rest)
     }
 
     /// Whether an expression is a variable of the thread's own, or a part of one that is found without evaluating anything.
@@ -112,19 +110,6 @@ fn root_of(place: &Expr) -> Option<&Ident> {
         Expr::Field(field) => root_of(&field.base),
         Expr::Index(index) => root_of(&index.expr),
         _ => None,
-    }
-}
-
-/// Whether a name is bound once more.
-struct Binds<'a> {
-    name: &'a Ident,
-    again: bool,
-}
-
-impl Visit<'_> for Binds<'_> {
-    fn visit_pat_ident(&mut self, bound: &PatIdent) {
-        self.again |= bound.ident == *self.name;
-        visit::visit_pat_ident(self, bound);
     }
 }
 

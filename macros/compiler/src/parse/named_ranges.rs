@@ -4,7 +4,6 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::punctuated::Punctuated;
-use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Expr, ExprMethodCall, ExprRange, Local, Macro, Member, Pat, PatIdent, RangeLimits, Stmt, Token, UnOp,
@@ -12,7 +11,7 @@ use syn::{
 };
 
 use super::expr::is_literal;
-use super::syntax::strip;
+use super::syntax::{binds, strip};
 use crate::span::SpanRange;
 
 /// Returns the statements in place of `let name = a..b;` and of those after it, if the statement is one.
@@ -24,9 +23,7 @@ pub(super) fn without(local: &Local, rest: &[&Stmt]) -> Option<Vec<Stmt>> {
     let Expr::Range(ExprRange { start: Some(start), limits, end: Some(end), .. }) = strip(&init.expr) else {
         return None;
     };
-    let mut bound = Binds { name, again: false };
-    rest.iter().for_each(|stmt| bound.visit_stmt(stmt));
-    if bound.again {
+    if binds(rest.iter().copied(), name) {
         return None;
     }
     let at = SpanRange::of(&local.pat).lo;
@@ -48,19 +45,6 @@ pub(super) fn without(local: &Local, rest: &[&Stmt]) -> Option<Vec<Stmt>> {
         statements.push(stmt);
     }
     Some(statements)
-}
-
-/// Whether a name is bound once more.
-struct Binds<'a> {
-    name: &'a Ident,
-    again: bool,
-}
-
-impl Visit<'_> for Binds<'_> {
-    fn visit_pat_ident(&mut self, bound: &PatIdent) {
-        self.again |= bound.ident == *self.name;
-        visit::visit_pat_ident(self, bound);
-    }
 }
 
 struct Uses<'a> {

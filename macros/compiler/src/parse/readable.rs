@@ -10,6 +10,7 @@ use syn::{Attribute, Block, Expr, FnArg, Item, ItemFn, Member, Pat, Path, Return
 
 use super::local_types::NamedType;
 use crate::model::followed::joined_words;
+use crate::model::words::words;
 
 /// A function that can be read in place of its calls.
 pub(super) struct Known {
@@ -258,22 +259,6 @@ pub(super) fn declared_everywhere(item: &ItemFn) -> Vec<String> {
     });
     declared.0.extend(generics);
     declared.0
-}
-
-/// The words in tokens.
-pub(super) fn words(tokens: &TokenStream) -> impl Iterator<Item = Ident> {
-    let mut found = Vec::new();
-    let mut rest = vec![tokens.clone()];
-    while let Some(tokens) = rest.pop() {
-        for tree in tokens {
-            match tree {
-                TokenTree::Ident(word) => found.push(word),
-                TokenTree::Group(group) => rest.push(group.stream()),
-                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-            }
-        }
-    }
-    found.into_iter()
 }
 
 /// Whether an expression is a local or a field of one.

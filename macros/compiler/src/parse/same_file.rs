@@ -11,8 +11,9 @@ use syn::{Attribute, ImplItem, Item, ItemFn, Type};
 
 use super::elsewhere::{MethodElsewhere, Others};
 use super::local_types::NamedType;
-use super::readable::{Known, OfType, identity_of, is_device, words};
+use super::readable::{Known, OfType, identity_of, is_device};
 use crate::model::followed::Place;
+use crate::model::words::words;
 
 /// The functions of a module, by name, and the methods of its types, by type and name.
 pub(super) struct Module {

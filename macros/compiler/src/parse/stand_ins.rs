@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Lifetime, parse_quote_spanned};
 
-use super::readable::words;
+use crate::model::words::words;
 
 /// What stands in a body for a parameter.
 pub(super) enum Stands {

@@ -1,9 +1,10 @@
 //! Functions of syn's syntax tree that need no state of the parser.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
-use syn::{GenericArgument, Pat, PathArguments, Token, Type};
+use syn::visit::{self, Visit};
+use syn::{GenericArgument, Pat, PatIdent, PathArguments, Stmt, Token, Type};
 
 /// The arguments of a call.
 pub(super) type Arguments = Punctuated<syn::Expr, Token![,]>;
@@ -71,4 +72,21 @@ pub(super) fn turbofished(ty: &Type) -> TokenStream {
         }
     }
     path.to_token_stream()
+}
+
+/// Whether statements bind a name.
+pub(super) fn binds<'s>(statements: impl IntoIterator<Item = &'s Stmt>, name: &Ident) -> bool {
+    struct Binds<'a> {
+        name: &'a Ident,
+        found: bool,
+    }
+    impl Visit<'_> for Binds<'_> {
+        fn visit_pat_ident(&mut self, bound: &PatIdent) {
+            self.found |= bound.ident == *self.name;
+            visit::visit_pat_ident(self, bound);
+        }
+    }
+    let mut binds = Binds { name, found: false };
+    statements.into_iter().for_each(|statement| binds.visit_stmt(statement));
+    binds.found
 }

@@ -6,7 +6,7 @@
 //! data[t] = s[n - 1 - t];
 //! ```
 //!
-//! The same of blocks that write to a third, if they meet there for the first block and for the second one.
+//! Blocks that write to a third one, which an argument names, are at fault in the same way, if they meet there for the first block and for the second one.
 
 use super::trace::Trace;
 use super::{Check, races};

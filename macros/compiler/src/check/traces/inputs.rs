@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use super::recorder::{Assumed, Recorder};
 use super::trace::Trace;
 use super::{Check, elements, races};
-use crate::check::cfg::{AccessId, BlockId, MemoryStep, Select, StepKind};
+use crate::check::cfg::{AccessId, BlockId, Select};
 use crate::check::runs::{Launch, ThreadId};
 use crate::diag::Diag;
 
@@ -86,18 +86,7 @@ impl Check<'_, '_> {
         let on_data = blocks.filter(|(_, block)| block.end.condition().is_some_and(|on| self.runs.is_on_data(on)));
         let arms = on_data.filter_map(|(number, _)| self.runs.arms(BlockId(number)));
         let steps = arms.flat_map(|arms| arms.iter()).flat_map(|block| &self.cfg.blocks[block.0].steps);
-        steps
-            .filter_map(|step| match step.kind {
-                StepKind::Memory(MemoryStep::Access(id)) => Some(id),
-                StepKind::Value(_)
-                | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
-                | StepKind::Group(_)
-                | StepKind::BarrierCall(_)
-                | StepKind::Copy(_)
-                | StepKind::Call(_)
-                | StepKind::Token(_) => None,
-            })
-            .collect()
+        steps.filter_map(|step| step.kind.accessed()).collect()
     }
 
     /// What a thread does if its data are known; `None` if it fails then.

@@ -38,9 +38,7 @@ use std::collections::BTreeSet;
 use phalanx_contract::uniformity::Uniformity;
 
 use super::bit_set::{BitSet, BlockSet};
-use super::cfg::{
-    AccessId, AccessKind, BlockId, Cfg, CopyBy, CopyStep, GroupStep, MemoryStep, NodeId, Root, Source, StepKind,
-};
+use super::cfg::{AccessId, AccessKind, BlockId, Cfg, CopyBy, CopyStep, GroupStep, NodeId, Root, Source, StepKind};
 use super::dsm::ranks::blocks_of_cluster;
 use super::rings::count_of_literals;
 use super::runs::{Launch, Runs, ThreadId};
@@ -302,16 +300,7 @@ impl Check<'_, '_> {
     fn decides_for_all(&self, branch: BlockId) -> bool {
         let accesses = |block: BlockId| {
             let steps = self.cfg.blocks[block.0].steps.iter();
-            let accesses = steps.filter_map(|step| match step.kind {
-                StepKind::Memory(MemoryStep::Access(AccessId(id))) => Some(&self.cfg.accesses[id]),
-                StepKind::Value(_)
-                | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
-                | StepKind::Group(_)
-                | StepKind::BarrierCall(_)
-                | StepKind::Copy(_)
-                | StepKind::Call(_)
-                | StepKind::Token(_) => None,
-            });
+            let accesses = steps.filter_map(|step| step.kind.accessed()).map(|AccessId(id)| &self.cfg.accesses[id]);
             accesses.filter(|access| elements::is_followed(access) && Elements::memory(&access.region).is_some())
         };
         self.values.tested(branch).is_uniform(Uniformity::Block)

@@ -28,7 +28,7 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool
     Some(unsynchronized(check, one, two))
 }
 
-/// The same of threads whose data are alike, if one reads what the other writes: that no two of them write one element, the host may promise.
+/// Returns a race of threads whose data are alike, if one reads what the other writes: that no two of them write one element, the host may promise.
 ///
 /// ```text
 /// bins[digits[i] % 64] += 1;              // and no atomic

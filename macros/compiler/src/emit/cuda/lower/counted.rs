@@ -112,10 +112,7 @@ impl Lower<'_> {
                 self.choice(whole, rest, Choice { test, callees, unchecked, checked, is_of_warp })
             }
             Some(Reported { outside, .. }) => {
-                let outside = CuExpr::name(&outside);
-                let is_within = outside.clone().not();
-                self.out.push(CuStmt::If { condition: is_within, then: unchecked, otherwise: Vec::new() });
-                self.out.push(CuStmt::If { condition: outside, then: vec![checked], otherwise: Vec::new() });
+                self.reporting(&outside, unchecked, vec![checked]);
                 false
             }
         }
@@ -178,15 +175,9 @@ impl Lower<'_> {
         let checked = self.with_checks(is_of_warp, |lower| lower.plain_while(unroll, condition, body));
         self.store_guard = None;
         if let Some((Reported { outside, .. }, local, begin)) = begin {
-            let outside = CuExpr::name(&outside);
             let (place, value) = (Box::new(CuExpr::name(&local)), Box::new(CuExpr::name(&begin)));
             let again = CuStmt::Expr(CuExpr::Assign { op: "=", place, value, site: None });
-            self.out.push(CuStmt::If {
-                condition: outside.clone().not(),
-                then: vec![unchecked],
-                otherwise: Vec::new(),
-            });
-            self.out.push(CuStmt::If { condition: outside, then: vec![again, checked], otherwise: Vec::new() });
+            self.reporting(&outside, vec![unchecked], vec![again, checked]);
             return Some(false);
         }
         let rest = if is_of_slices && !is_left { rest } else { &[] };
@@ -195,6 +186,13 @@ impl Lower<'_> {
             rest,
             Choice { test: counts.and(test), callees, unchecked: vec![unchecked], checked, is_of_warp },
         ))
+    }
+
+    /// Adds a loop without checks, and behind it the one that reports what was out of bounds.
+    fn reporting(&mut self, outside: &str, unchecked: Vec<CuStmt>, checked: Vec<CuStmt>) {
+        let outside = CuExpr::name(outside);
+        self.out.push(CuStmt::If { condition: outside.clone().not(), then: unchecked, otherwise: Vec::new() });
+        self.out.push(CuStmt::If { condition: outside, then: checked, otherwise: Vec::new() });
     }
 
     /// Lowers the choice between a loop without checks and one with them, and with it the statements after the loop that

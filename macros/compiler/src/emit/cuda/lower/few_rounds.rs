@@ -23,7 +23,7 @@ use crate::model::op::Op;
 use crate::model::query::Answer;
 use crate::model::range::{Adaptor, Range};
 use crate::model::walk::{Node, block_nodes, walk, walk_block};
-use crate::model::{Function, LocalId, Unroll};
+use crate::model::{Function, LocalId};
 
 /// The most rounds, and the most expressions that all of them evaluate.
 const MOST_ROUNDS: u64 = 8;
@@ -51,33 +51,26 @@ pub(super) fn few_rounds(lower: &mut Lower<'_>, whole: &Expr) -> Option<Unrollin
     match &range.adaptors[..] {
         [] => of_thread(lower, range, body, most),
         [Adaptor::StepBy(step, _)] if !range.inclusive && is_of_rank(&range.start, &ranks(function)) => {
-            if let (Some(end), Some(step)) = (range.end.integer(), step.integer()) {
-                let rounds = end.checked_div(step).map_or(0, |rounds| rounds + u64::from(end % step != 0));
-                return (2..=most).contains(&rounds).then(|| Unroll::Fully.into());
-            }
-            let (end, step) = (number(function, &range.end)?, number(function, step)?);
-            unrolled_if(lower, quote!(#end.wrapping_add(#step).wrapping_sub(1).checked_div(#step).unwrap_or(0)), most)
+            let literals = range.end.integer().zip(step.integer());
+            let shown = literals
+                .map(|(end, step)| end.checked_div(step).map_or(0, |rounds| rounds + u64::from(end % step != 0)));
+            let named = || {
+                let (end, step) = (number(function, &range.end)?, number(function, step)?);
+                Some(quote!(#end.wrapping_add(#step).wrapping_sub(1).checked_div(#step).unwrap_or(0)))
+            };
+            lower.unrolled_if_few(shown, named, most)
         }
         _ => None,
     }
 }
 
-/// The same of a loop in which a thread takes some elements: it has a constant number of rounds, and stores what it computes of what it loads.
+/// Returns how far a loop is unrolled in which a thread takes some elements: it has a constant number of rounds, and stores what it computes of what it loads.
 fn of_thread(lower: &mut Lower<'_>, range: &Range, body: &Block, most: u64) -> Option<Unrolling> {
     if !loads_and_stores(body) {
         return None;
     }
-    if let Some(rounds) = range.count() {
-        return (2..=most).contains(&rounds).then(|| Unroll::Fully.into());
-    }
-    let rounds = count(lower.function, range).or_else(|| length_from_start(lower.function, range))?;
-    unrolled_if(lower, rounds, most)
-}
-
-/// Unrolls a loop if the runtime finds that it has so few rounds.
-fn unrolled_if(lower: &mut Lower<'_>, rounds: TokenStream, most: u64) -> Option<Unrolling> {
-    let only_if = (most >= 2).then(|| lower.number_within(rounds, [2, most]))?;
-    Some(Unrolling { unroll: Unroll::Fully, only_if: Some(only_if) })
+    let function = lower.function;
+    lower.unrolled_if_few(range.count(), || count(function, range).or_else(|| length_from_start(function, range)), most)
 }
 
 /// Returns the length of `start..start + length`.

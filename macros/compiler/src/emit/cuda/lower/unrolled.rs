@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proc_macro2::TokenStream;
+
 use super::numbers::count;
 use super::{Lower, geometric};
 use crate::emit::cuda::ast::{Unrolling, Within};
@@ -62,12 +64,22 @@ impl Lower<'_> {
     fn scaling_for(&mut self, whole: &Expr) -> Option<(Unrolling, Option<LocalId>)> {
         let ExprKind::For { range, .. } = &whole.kind else { return None };
         let (most, scaled) = geometric::most_iterations(self.function, whole, &self.unrolled.outer())?;
-        if let Some(iterations) = range.count() {
-            return (2..=most).contains(&iterations).then(|| (Unroll::Fully.into(), scaled));
+        let function = self.function;
+        Some((self.unrolled_if_few(range.count(), || count(function, range), most)?, scaled))
+    }
+
+    /// Unrolls a loop that has from 2 to `most` rounds, as the text shows, or the runtime finds.
+    pub(super) fn unrolled_if_few(
+        &mut self,
+        shown: Option<u64>,
+        named: impl FnOnce() -> Option<TokenStream>,
+        most: u64,
+    ) -> Option<Unrolling> {
+        if let Some(rounds) = shown {
+            return (2..=most).contains(&rounds).then(|| Unroll::Fully.into());
         }
-        let iterations = count(self.function, range).filter(|_| most >= 2)?;
-        let only_if = Some(self.number_within(iterations, [2, most]));
-        Some((Unrolling { unroll: Unroll::Fully, only_if }, scaled))
+        let rounds = named().filter(|_| most >= 2)?;
+        Some(Unrolling { unroll: Unroll::Fully, only_if: Some(self.number_within(rounds, [2, most])) })
     }
 
     /// Lowers a `while` loop that does not count.
