@@ -68,6 +68,9 @@ pub(super) fn options(program: &Program, variant: Variant) -> Vec<Cow<'static, s
             options.push("--define-macro=PHALANX_ARRIVALS_ALONE".into());
         }
     }
+    if variant.held_checks != 0 {
+        options.push(format!("--define-macro=PHALANX_HELD_CHECKS={:#x}ull", variant.held_checks).into());
+    }
     if variant.multiples != 0 {
         options.push(format!("--define-macro=PHALANX_MULTIPLES={:#x}ull", variant.multiples).into());
     }
@@ -90,6 +93,7 @@ impl Program {
             short_slices: true,
             short_integers: true,
             multiples: u64::MAX,
+            held_checks: self.launch_checks().all(),
             ..Variant::GENERAL
         };
         self.compile_variant(architecture, short)
@@ -431,6 +435,9 @@ pub(super) mod tests {
         converged: true,
         fences: phalanx_contract::fence::FunctionFences::NONE,
         needs: &[],
+        launch_checks: &[],
+        launch_calls: &[],
+        launch_parameters: &[],
         continued: false,
     };
 

@@ -17,6 +17,8 @@ pub(crate) struct Variant {
     /// The slices that are aligned and the integers that are multiples of 16, the first in the lowest bit, so that vectors and copies
     /// need no test.
     pub(super) multiples: u64,
+    /// The checks of accesses that hold for all threads, each as its bit, so that the kernel does not make them (`program::launch_checks`).
+    pub(super) held_checks: u64,
     /// The launch has a deadline, so that waits note where they are when it ends. Only such launches run this code.
     pub(super) deadline: bool,
 }
@@ -59,17 +61,24 @@ impl Known {
 
 impl Variant {
     /// The variant for every launch.
-    pub(crate) const GENERAL: Variant =
-        Variant { flat_grid: false, short_slices: false, short_integers: false, multiples: 0, deadline: false };
+    pub(crate) const GENERAL: Variant = Variant {
+        flat_grid: false,
+        short_slices: false,
+        short_integers: false,
+        multiples: 0,
+        held_checks: 0,
+        deadline: false,
+    };
 
-    /// Returns the variant for a launch of this shape.
-    pub(crate) fn of(program: &Program, shape: &Shape, known: Known) -> Variant {
+    /// Returns the variant for a launch of this shape, in which these of the program's checks hold.
+    pub(crate) fn of(program: &Program, shape: &Shape, known: Known, held_checks: u64) -> Variant {
         let threads = u64::from(shape.grid.x) * shape.block.count();
         Variant {
             flat_grid: program.names_grid() && shape.grid.y == 1 && shape.grid.z == 1 && threads < 1 << 32,
             short_slices: known.longest_slice < 1 << 31,
             short_integers: program.has_wide_integers() && known.largest_integer < 1 << 32,
             multiples: if program.needs_alignment() { known.multiples } else { 0 },
+            held_checks,
             deadline: false,
         }
     }
@@ -92,8 +101,14 @@ impl Variant {
             short_slices: true,
             short_integers: program.has_wide_integers(),
             multiples: 0,
+            held_checks: program.launch_checks().all(),
             deadline: false,
         }
+    }
+
+    /// Returns the checks of accesses that its code does not make.
+    pub(crate) fn held_checks(self) -> u64 {
+        self.held_checks
     }
 
     /// Returns the variant for launches whose arguments may be multiples of anything.
@@ -103,12 +118,13 @@ impl Variant {
 
     /// Returns variants whose code assumes less than this one's, and is right for its launches, with the ones that assume most first.
     pub(super) fn weaker(self) -> impl Iterator<Item = Variant> {
-        let mut all: Vec<Variant> = (0..8u8)
+        let mut all: Vec<Variant> = (0..16u8)
             .map(|kept| Variant {
                 flat_grid: self.flat_grid && kept & 1 != 0,
                 short_slices: self.short_slices && kept & 2 != 0,
                 short_integers: self.short_integers && kept & 4 != 0,
                 multiples: 0,
+                held_checks: if kept & 8 != 0 { self.held_checks } else { 0 },
                 deadline: self.deadline,
             })
             .filter(|weaker| *weaker != self)
@@ -120,18 +136,20 @@ impl Variant {
 
     /// Returns whether code of this variant is right for a launch of which `launch` holds.
     pub(super) fn is_right_for(self, launch: Variant) -> bool {
-        let Variant { flat_grid, short_slices, short_integers, multiples, deadline } = self;
+        let Variant { flat_grid, short_slices, short_integers, multiples, held_checks, deadline } = self;
         deadline == launch.deadline
             && flat_grid <= launch.flat_grid
             && short_slices <= launch.short_slices
             && short_integers <= launch.short_integers
             && multiples & !launch.multiples == 0
+            && held_checks & !launch.held_checks == 0
     }
 
     /// Returns how much the code of this variant assumes.
     pub(super) fn assumptions(self) -> u32 {
-        let Variant { flat_grid, short_slices, short_integers, multiples, deadline: _ } = self;
-        u32::from(flat_grid) + u32::from(short_slices) + u32::from(short_integers) + multiples.count_ones()
+        let Variant { flat_grid, short_slices, short_integers, multiples, held_checks, deadline: _ } = self;
+        let flags = u32::from(flat_grid) + u32::from(short_slices) + u32::from(short_integers);
+        flags + multiples.count_ones() + held_checks.count_ones()
     }
 }
 
@@ -150,7 +168,7 @@ mod tests {
             let mut known = Known::default();
             known.slice(16, length);
             known.integer(32);
-            Variant::of(&program, &shape, known)
+            Variant::of(&program, &shape, known, 0)
         };
         assert_eq!(
             of((1 << 31) - 1),
@@ -162,9 +180,10 @@ mod tests {
             let options = options(&program, variant).into_iter();
             options.filter(|option| option.starts_with("--define-macro")).count()
         };
-        let all = Variant { flat_grid: true, short_integers: true, multiples: 1, deadline: true, ..of(0) };
+        let all =
+            Variant { flat_grid: true, short_integers: true, multiples: 1, held_checks: 1, deadline: true, ..of(0) };
         // For a deadline there are two: the text has nothing but arrivals at barriers.
-        assert_eq!([Variant::GENERAL, of(0), all].map(macros), [0, 1, 6]);
+        assert_eq!([Variant::GENERAL, of(0), all].map(macros), [0, 1, 7]);
     }
 
     #[test]
@@ -172,6 +191,10 @@ mod tests {
         let launch = Variant { flat_grid: true, short_slices: true, multiples: 0b110, ..Variant::GENERAL };
         assert!(launch.is_right_for(launch) && Variant::GENERAL.is_right_for(launch));
         assert!(Variant { multiples: 0b100, ..launch }.is_right_for(launch));
+        let held = Variant { held_checks: 0b11, ..launch };
+        assert!(launch.is_right_for(held) && Variant { held_checks: 0b10, ..launch }.is_right_for(held));
+        assert!(!held.is_right_for(Variant { held_checks: 0b01, ..launch }));
+        assert!(held.weaker().any(|weaker| weaker == Variant { multiples: 0, ..held }));
         for wrong in [Variant { multiples: 0b001, ..launch }, Variant { short_integers: true, ..Variant::GENERAL }] {
             assert!(!wrong.is_right_for(launch), "{wrong:?}");
         }

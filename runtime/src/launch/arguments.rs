@@ -10,15 +10,17 @@ use smallvec::SmallVec;
 use super::buffer::{Buffer, HostMemory, Memory};
 use super::device::Device;
 use super::tensor::Ranked;
-use crate::gpu::variant::Known;
+use crate::gpu::variant::{Known, Variant};
 use crate::gpu::{self, Access, FEW, GpuMemory, Pointers};
 use crate::kernel::memory::{Addressed, Global, GlobalMut};
 use crate::kernel::tensor::{TensorTile, tensor_tile};
+use crate::program::Program;
 use crate::program::template::Slot;
 use crate::program::tensor::TensorShape;
 use crate::program::types::{DeviceCopy, bytes_of};
 use crate::program::visitor::Visitor;
 use crate::report::error::{Error, LaunchError};
+use crate::shape::Shape;
 use crate::sim::{MemoryId, NamedBuffer};
 
 /// The parameters of a kernel, in order, as a GPU takes them. They borrow nothing, so the owner must keep the buffers
@@ -226,9 +228,11 @@ impl Arguments {
         self.0.host
     }
 
-    /// Returns what is known of the slices and the integers.
-    pub(super) fn known(&self) -> Known {
-        self.0.known
+    /// Returns the variant of a program for a launch with these arguments.
+    pub(super) fn variant(&self, program: &Program, shape: &Shape) -> Variant {
+        let List { words, starts, known, .. } = &*self.0;
+        let bytes = |index: usize| words.get(*starts.get(index)?..).map(bytes_of);
+        Variant::of(program, shape, *known, program.launch_checks().holding(shape, bytes))
     }
 
     /// Returns the addresses of the values, which are valid while `self` is not changed, and a place for the one that each launch on a GPU
@@ -328,10 +332,10 @@ mod tests {
         known.slice(buffer.address(), 3);
         known.integer(5);
         let arguments = Arguments::new().integer(-1i32).scalar(0.5f32).slice(&buffer).integer(5u64);
-        assert_eq!(arguments.known(), known);
+        assert_eq!(arguments.0.known, known);
         known = Known::default();
         known.length(3);
-        assert_eq!(options.known(), known);
+        assert_eq!(options.0.known, known);
         assert_eq!(arguments.check_device(&Device::simulator()), Ok(()), "simulators share the host's memory");
     }
 }

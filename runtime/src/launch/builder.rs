@@ -209,7 +209,7 @@ impl<Place> Launch<'_, Place> {
     pub(super) fn variant(self, caps: &Caps) -> Result<(Arc<Program>, Variant)> {
         let program = self.program?;
         let shape = check::fitting(&program, &self.sizes, caps)?;
-        let variant = Variant::of(&program, &shape, self.arguments.known()).with_deadline(self.deadline.is_some());
+        let variant = self.arguments.variant(&program, &shape).with_deadline(self.deadline.is_some());
         Ok((program, variant))
     }
 }
@@ -272,7 +272,7 @@ impl Launch<'_> {
         let shape = check::fitting(&program, &self.sizes.with_one_cluster(&program), device.caps())?;
         let clusters = match &device.target {
             Target::Gpu(gpu) => {
-                let variant = Variant::of(&program, &shape, self.arguments.known());
+                let variant = self.arguments.variant(&program, &shape);
                 gpu.max_active_clusters(self.kernel, &program, &shape, variant)?
             }
             Target::Simulator(_) if program.has_grid_barrier() => sim::most_clusters(&shape) as usize,
@@ -307,7 +307,7 @@ impl Launch<'_> {
         let shape = check::fitting(&program, &self.sizes.with_one_cluster(&program), device.caps())?;
         match &device.target {
             Target::Gpu(gpu) => {
-                let variant = Variant::of(&program, &shape, self.arguments.known());
+                let variant = self.arguments.variant(&program, &shape);
                 gpu.attributes(self.kernel, &program, &shape, variant)
             }
             Target::Simulator(_) => {
@@ -345,7 +345,7 @@ impl Launch<'_> {
         let shape = check::fitting(&program, &self.sizes.with_one_cluster(&program), device.caps())?;
         match &device.target {
             Target::Gpu(gpu) => {
-                let variant = Variant::of(&program, &shape, self.arguments.known());
+                let variant = self.arguments.variant(&program, &shape);
                 gpu.largest_cluster(self.kernel, &program, &shape, variant)
             }
             Target::Simulator(_) => Ok(if program.options().non_portable { 16 } else { 8 }),
@@ -393,7 +393,7 @@ impl<'a, Place> Launch<'a, Place> {
         }
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
         let deadline = self.deadline.or_else(|| if mode == Mode::Launch { device.deadline() } else { None });
-        let variant = Variant::of(&program, &shape, self.arguments.known()).with_deadline(deadline.is_some());
+        let variant = self.arguments.variant(&program, &shape).with_deadline(deadline.is_some());
         if self.dependent {
             check::dependent(&program).map_err(error)?;
         }

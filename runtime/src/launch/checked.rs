@@ -60,7 +60,8 @@ impl<'a> Checked<'a> {
         store::precompile(&program, &host.caps.architecture(), variant)?;
         let buffers = arguments.named(program.parameters(), program.options().early);
         let memory = arguments.into_host_memory();
-        let launch = Simulated { program, shape, buffers, threads, memory, deadline };
+        let held_checks = variant.held_checks();
+        let launch = Simulated { program, shape, held_checks, buffers, threads, memory, deadline };
         launch.check()?;
         Ok(launch)
     }

@@ -18,6 +18,8 @@ use crate::sim::{self, NamedBuffer, Recorder, WarningCollector};
 pub(super) struct Simulated<'a> {
     pub(super) program: Arc<Program>,
     pub(super) shape: Shape,
+    /// The checks of accesses that the kernel would not make on a GPU (`program::launch_checks`).
+    pub(super) held_checks: u64,
     /// The buffers under the names of the kernel's parameters.
     pub(super) buffers: Vec<NamedBuffer>,
     /// The function of a thread, which runs the host body.
@@ -34,13 +36,13 @@ impl<'a> Simulated<'a> {
     /// # Safety
     /// What `threads` has is plain data and handles of `memory`.
     pub(super) unsafe fn lasting(self) -> Simulated<'static> {
-        let Simulated { program, shape, buffers, threads, memory, deadline } = self;
+        let Simulated { program, shape, held_checks, buffers, threads, memory, deadline } = self;
         // SAFETY: the memory that the handles refer to lives as long as the result, which is all that `'a` says of them: every access
         // to it is atomic, and plain data refers to nothing.
         let threads = unsafe {
             std::mem::transmute::<Box<dyn Fn() + Send + Sync + 'a>, Box<dyn Fn() + Send + Sync + 'static>>(threads)
         };
-        Simulated { program, shape, buffers, threads, memory, deadline }
+        Simulated { program, shape, held_checks, buffers, threads, memory, deadline }
     }
 
     /// Runs the kernel, and lets the stream know of its failure.
@@ -87,7 +89,20 @@ impl<'a> Simulated<'a> {
         for race in warnings.take() {
             host.warnings.write(&Warning { kernel: program.name().into(), race });
         }
-        result.err().map(|failure| self.of_deadline(*failure))
+        result.err().map(|failure| {
+            self.judge_checks(&failure);
+            self.of_deadline(*failure)
+        })
+    }
+
+    /// Panics if an access is out of bounds that was to be within them in this launch: a GPU would not have checked it.
+    fn judge_checks(&self, failure: &Failure) {
+        if let (Cause::IndexOutOfBounds { .. } | Cause::RangeOutOfBounds { .. }, Some(at)) =
+            (&failure.cause, &failure.location)
+        {
+            let is_held = self.program.launch_checks().hold_at(self.held_checks, (&at.file, at.line, at.column));
+            assert!(!is_held, "the check of this access was to hold in the launch, which is a mistake of phalanx: {failure}");
+        }
     }
 
     /// Returns the failure as a launch with a deadline has it: a deadlock would last until then.

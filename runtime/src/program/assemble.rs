@@ -13,6 +13,7 @@ use phalanx_contract::capability::Need;
 use super::constants::{self, Constants};
 use super::definition::Types;
 use super::fences;
+use super::launch_checks::LaunchChecks;
 use super::literal;
 use super::local::LocalMemory;
 use super::name::Namer;
@@ -59,6 +60,7 @@ pub struct Program {
     barriers: Vec<BarrierFence>,
     fences: Arc<FencesByPlace>,
     needs: Vec<(&'static str, Need)>,
+    launch_checks: LaunchChecks,
 }
 
 impl Program {
@@ -134,6 +136,7 @@ impl Program {
         let mut order = Order::default();
         order.visit(kernel, &mut Vec::new())?;
         let chosen = fences::choose(&order.functions);
+        let (launch_checks, numbers) = LaunchChecks::of(&order.functions);
         let names = Names::of(&order.functions);
         let local_memory = LocalMemory::of(order.functions.iter().map(|function| &function.definition));
         let headers = order.functions.iter().flat_map(|function| function.definition.template.headers.iter().copied());
@@ -163,6 +166,7 @@ impl Program {
                 index,
                 names: &names,
                 fences: &chosen[index],
+                launch_checks: &numbers[index],
                 offsets,
                 has_block_barrier,
                 needs_alignment,
@@ -235,6 +239,7 @@ impl Program {
             barriers: fences::arrivals(&order.functions, &chosen),
             fences: Arc::new(fences::by_place(&order.functions, &chosen)),
             needs: templates.flat_map(|of| of.needs.iter().map(|need| (of.file, *need))).collect(),
+            launch_checks,
         })
     }
 }
@@ -382,6 +387,16 @@ impl Text {
             Fragment::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),
             Fragment::Operation { callee, symbol, operands } => self.operation(callee, symbol, operands, filling),
             Fragment::Site(index) => self.site(definition, index),
+            Fragment::AtLaunch { checks, text } => {
+                if checks.iter().all(|check| filling.launch_checks[usize::from(*check)].is_some()) {
+                    self.fragments(text, filling);
+                }
+            }
+            Fragment::LaunchCheck(index) => {
+                if let Some(number) = filling.launch_checks[usize::from(index)] {
+                    self.push(&number.to_string());
+                }
+            }
             Fragment::Fence(index) => {
                 let barrier = &filling.fences[usize::from(index)];
                 self.push(barrier.suffix());

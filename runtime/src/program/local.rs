@@ -60,6 +60,9 @@ mod tests {
             converged: true,
             fences: phalanx_contract::fence::FunctionFences::NONE,
             needs: &[],
+            launch_checks: &[],
+            launch_calls: &[],
+            launch_parameters: &[],
             continued: false,
         };
         let definition = Definition {

@@ -19,6 +19,7 @@ mod constants;
 pub(crate) mod cuda;
 mod definition;
 mod fences;
+pub(crate) mod launch_checks;
 pub(crate) mod layout;
 mod literal;
 pub(crate) mod local;

@@ -14,6 +14,7 @@ use phalanx_contract::protocol::ProtocolSummary;
 use phalanx_contract::uniformity::{Bound, UniformitySummary};
 
 use super::constant::Constant;
+use super::launch_checks::{LaunchCall, LaunchCheck, LaunchParameter};
 use super::options::KernelOptions;
 use super::type_info::{TypeArgument, TypeInfo};
 use crate::program::types::DeviceType;
@@ -50,6 +51,12 @@ pub struct Template {
     pub fences: FunctionFences,
     /// What the function does that not every GPU can.
     pub needs: &'static [Need],
+    /// The accesses that the host may check before a launch, in the order of their numbers in [`Fragment::LaunchCheck`].
+    pub launch_checks: &'static [LaunchCheck],
+    /// The calls of device functions whose arguments matter for that.
+    pub launch_calls: &'static [LaunchCall],
+    /// What the parameters of a kernel are for that.
+    pub launch_parameters: &'static [LaunchParameter],
     /// Whether the last parameter in the text is what the caller does with the `Option` that the function returns.
     pub continued: bool,
 }
@@ -174,6 +181,15 @@ pub enum Fragment {
     Site(u16),
     /// The ending of the name of an operation at the cluster's barrier, for the fence of this barrier of [`Template::fences`].
     Fence(u16),
+    /// Text for the case that the host makes these checks of [`Template::launch_checks`].
+    AtLaunch {
+        /// The checks.
+        checks: &'static [u16],
+        /// The text.
+        text: &'static [Fragment],
+    },
+    /// The number in the program of this check of [`Template::launch_checks`].
+    LaunchCheck(u16),
 }
 
 /// A site in a body that can fail at run time, or that prints.

@@ -330,7 +330,7 @@ pub(crate) struct Arm {
 }
 
 /// A field's name, or its position in a tuple.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Member {
     Named(Ident),
     Unnamed(u32),

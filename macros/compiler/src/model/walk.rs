@@ -78,8 +78,25 @@ fn condition_nodes<'e>(condition: &'e Condition, visit: &mut impl FnMut(Node<'e>
     }
 }
 
+/// Visits an expression and all nodes inside of it, in source order.
 pub(crate) fn nodes<'e>(expr: &'e Expr, visit: &mut impl FnMut(Node<'e>)) {
     visit(Node::Expr(expr));
+    children(expr, &mut |child| match child {
+        Child::Expr(inner) => nodes(inner, visit),
+        Child::Block(block) => block_nodes(block, visit),
+        Child::Condition(condition) => condition_nodes(condition, visit),
+    });
+}
+
+/// A part of an expression.
+pub(crate) enum Child<'e> {
+    Expr(&'e Expr),
+    Block(&'e Block),
+    Condition(&'e Condition),
+}
+
+/// Visits the parts of an expression, but not what is inside of them, in source order.
+pub(crate) fn children<'e>(expr: &'e Expr, visit: &mut impl FnMut(Child<'e>)) {
     match &expr.kind {
         ExprKind::Error
         | ExprKind::Int { .. }
@@ -100,14 +117,14 @@ pub(crate) fn nodes<'e>(expr: &'e Expr, visit: &mut impl FnMut(Node<'e>)) {
         | ExprKind::Borrow { target: inner, .. }
         | ExprKind::Closure { body: inner, .. }
         | ExprKind::Repeat { element: inner, .. }
-        | ExprKind::Vector { argument: inner, .. } => nodes(inner, visit),
+        | ExprKind::Vector { argument: inner, .. } => visit(Child::Expr(inner)),
         ExprKind::Binary { left, right, .. }
         | ExprKind::Index { base: left, index: right, .. }
         | ExprKind::UncheckedPlace { base: left, index: right }
         | ExprKind::Assign(left, right)
         | ExprKind::AssignOp { place: left, value: right, .. } => {
-            nodes(left, visit);
-            nodes(right, visit);
+            visit(Child::Expr(left));
+            visit(Child::Expr(right));
         }
         ExprKind::Array { elements: list, .. }
         | ExprKind::Tuple { elements: list, .. }
@@ -116,46 +133,46 @@ pub(crate) fn nodes<'e>(expr: &'e Expr, visit: &mut impl FnMut(Node<'e>)) {
         | ExprKind::ScalarCall { operands: list, .. }
         | ExprKind::Intrinsic { operands: list, .. }
         | ExprKind::Call { arguments: list, .. }
-        | ExprKind::CallClosure { arguments: list, .. } => list.iter().for_each(|inner| nodes(inner, visit)),
+        | ExprKind::CallClosure { arguments: list, .. } => list.iter().for_each(|inner| visit(Child::Expr(inner))),
         ExprKind::Struct { fields, base, .. } => {
-            fields.iter().for_each(|(_, field)| nodes(field, visit));
-            base.iter().for_each(|base| nodes(base, visit));
+            fields.iter().for_each(|(_, field)| visit(Child::Expr(field)));
+            base.iter().for_each(|base| visit(Child::Expr(base)));
         }
         ExprKind::Block(block) | ExprKind::Unsafe(block) | ExprKind::Labelled { block, .. } => {
-            block_nodes(block, visit)
+            visit(Child::Block(block))
         }
         ExprKind::If { condition, then, otherwise, .. } => {
-            condition_nodes(condition, visit);
-            block_nodes(then, visit);
-            otherwise.iter().for_each(|inner| nodes(inner, visit));
+            visit(Child::Condition(condition));
+            visit(Child::Block(then));
+            otherwise.iter().for_each(|inner| visit(Child::Expr(inner)));
         }
         ExprKind::Match { scrutinee, arms, .. } => {
-            nodes(scrutinee, visit);
+            visit(Child::Expr(scrutinee));
             for arm in arms {
-                arm.guard.iter().for_each(|guard| condition_nodes(guard, visit));
-                nodes(&arm.body, visit);
+                arm.guard.iter().for_each(|guard| visit(Child::Condition(guard)));
+                visit(Child::Expr(&arm.body));
             }
         }
-        ExprKind::Loop { body, .. } => block_nodes(body, visit),
+        ExprKind::Loop { body, .. } => visit(Child::Block(body)),
         ExprKind::While { condition, body, .. } => {
-            condition_nodes(condition, visit);
-            block_nodes(body, visit);
+            visit(Child::Condition(condition));
+            visit(Child::Block(body));
         }
         ExprKind::For { range, body, .. } => {
-            nodes(&range.start, visit);
-            nodes(&range.end, visit);
-            range.adaptors.iter().filter_map(Adaptor::step).for_each(|step| nodes(step, visit));
-            block_nodes(body, visit);
+            visit(Child::Expr(&range.start));
+            visit(Child::Expr(&range.end));
+            range.adaptors.iter().filter_map(Adaptor::step).for_each(|step| visit(Child::Expr(step)));
+            visit(Child::Block(body));
         }
         ExprKind::Break { value, .. } | ExprKind::Return { value, .. } => {
-            value.iter().for_each(|inner| nodes(inner, visit))
+            value.iter().for_each(|inner| visit(Child::Expr(inner)))
         }
-        ExprKind::Cuda(inline_cuda) => inline_cuda.operands.iter().for_each(|operand| nodes(&operand.value, visit)),
+        ExprKind::Cuda(inline_cuda) => inline_cuda.operands.iter().for_each(|operand| visit(Child::Expr(&operand.value))),
         ExprKind::Assert(test, message) => {
-            test.operands().into_iter().chain(&message.values).for_each(|inner| nodes(inner, visit));
+            test.operands().into_iter().chain(&message.values).for_each(|inner| visit(Child::Expr(inner)));
         }
         ExprKind::Panic(message) | ExprKind::Print(message) => {
-            message.values.iter().for_each(|inner| nodes(inner, visit));
+            message.values.iter().for_each(|inner| visit(Child::Expr(inner)));
         }
     }
 }

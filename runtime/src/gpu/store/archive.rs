@@ -16,7 +16,7 @@ const HEAD_BYTES: usize = 16 + 8 + 8;
 /// The room for the name of an architecture, and for the part of a kernel's name that errors show.
 const ARCHITECTURE_BYTES: usize = 16;
 const NAME_BYTES: usize = 64;
-const ENTRY_BYTES: usize = Key::BYTES + ARCHITECTURE_BYTES + NAME_BYTES + 4 * size_of::<u64>();
+const ENTRY_BYTES: usize = Key::BYTES + ARCHITECTURE_BYTES + NAME_BYTES + 5 * size_of::<u64>();
 
 /// The archives of this process.
 static ARCHIVES: Mutex<Vec<Embedded>> = Mutex::new(Vec::new());
@@ -141,8 +141,8 @@ impl<'a> Entry<'a> {
         let (key, rest) = entry.split_first_chunk::<{ Key::BYTES }>()?;
         let (architecture, rest) = rest.split_first_chunk::<ARCHITECTURE_BYTES>()?;
         let (kernel, rest) = rest.split_first_chunk::<NAME_BYTES>()?;
-        let (flags, multiples) = (word(rest, 0)?, word(rest, 8)?);
-        let (start, length) = (usize::try_from(word(rest, 16)?).ok()?, usize::try_from(word(rest, 24)?).ok()?);
+        let (flags, multiples, held_checks) = (word(rest, 0)?, word(rest, 8)?, word(rest, 16)?);
+        let (start, length) = (usize::try_from(word(rest, 24)?).ok()?, usize::try_from(word(rest, 32)?).ok()?);
         Some(Entry {
             key: Key(*key),
             architecture: text(architecture)?,
@@ -152,6 +152,7 @@ impl<'a> Entry<'a> {
                 short_slices: flags & 2 != 0,
                 short_integers: flags & 4 != 0,
                 multiples,
+                held_checks,
                 deadline: flags & 8 != 0,
             },
             cubin: archive.get(start..start.checked_add(length)?)?,
@@ -189,15 +190,14 @@ impl Contents {
         bytes.extend((size as u64).to_le_bytes());
         bytes.extend((self.entries.len() as u64).to_le_bytes());
         for (key, architecture, kernel, variant, cubin) in &self.entries {
-            let Variant { flat_grid, short_slices, short_integers, multiples, deadline } = *variant;
+            let Variant { flat_grid, short_slices, short_integers, multiples, held_checks, deadline } = *variant;
             let flags = [flat_grid, short_slices, short_integers, deadline];
             let flags = flags.iter().rev().fold(0, |flags, &flag| flags << 1 | u64::from(flag));
             bytes.extend(key.0);
             bytes.extend(padded::<ARCHITECTURE_BYTES>(architecture));
             bytes.extend(padded::<NAME_BYTES>(shown(kernel)));
-            bytes.extend(
-                [flags, multiples, start as u64, cubin.len() as u64].iter().flat_map(|word| word.to_le_bytes()),
-            );
+            let words = [flags, multiples, held_checks, start as u64, cubin.len() as u64];
+            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
             start += cubin.len();
         }
         self.entries.iter().for_each(|(.., cubin)| bytes.extend(cubin));

@@ -107,6 +107,9 @@ static ROTATE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
+    launch_checks: &[],
+    launch_calls: &[],
+    launch_parameters: &[],
     continued: false,
 };
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Program;
+use crate::program::launch_checks::LaunchChecks;
 use crate::program::site::SiteMap;
 use crate::report::barrier_fence::FencesByPlace;
 
@@ -40,6 +41,11 @@ impl Program {
     /// Returns whether the kernel has a parameter that is an integer of 64 bits.
     pub(crate) fn has_wide_integers(&self) -> bool {
         self.has_wide_integers
+    }
+
+    /// Returns the checks of accesses that the host makes before a launch.
+    pub(crate) fn launch_checks(&self) -> &LaunchChecks {
+        &self.launch_checks
     }
 
     /// Returns the names of the kernel's parameters, in order.

@@ -15,6 +15,8 @@ pub(super) struct Filling<'p> {
     pub(super) names: &'p Names,
     /// The fences of the function's barriers.
     pub(super) fences: &'p [ChosenFence],
+    /// The numbers in the program of the function's checks that the host can make.
+    pub(super) launch_checks: &'p [Option<usize>],
     /// The offsets of the function's shared arrays, if they are placed.
     pub(super) offsets: Option<&'p [usize]>,
     pub(super) has_block_barrier: bool,
@@ -52,9 +54,10 @@ impl Filling<'_> {
                 let own = self.called(callee).map_or(site.is_some(), |callee| callee.may_fail);
                 own || operands.iter().any(|operand| self.may_fail(operand))
             }
-            Fragment::Alone { text, .. } | Fragment::Within { text, .. } | Fragment::Operator { text } => {
-                self.may_fail(text)
-            }
+            Fragment::Alone { text, .. }
+            | Fragment::Within { text, .. }
+            | Fragment::Operator { text }
+            | Fragment::AtLaunch { text, .. } => self.may_fail(text),
             Fragment::Struct { fields, base, .. } => {
                 let mut parts = fields.iter().map(|(_, value)| *value).chain(base);
                 parts.any(|part| self.may_fail(part))
@@ -71,6 +74,7 @@ impl Filling<'_> {
             | Fragment::Name
             | Fragment::Bounds
             | Fragment::Prologue { .. }
+            | Fragment::LaunchCheck(_)
             | Fragment::Fence(_) => false,
         })
     }

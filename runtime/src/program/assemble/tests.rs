@@ -57,6 +57,9 @@ static SQUARE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
+    launch_checks: &[],
+    launch_calls: &[],
+    launch_parameters: &[],
     continued: false,
 };
 
@@ -108,6 +111,9 @@ static TWICE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
+    launch_checks: &[],
+    launch_calls: &[],
+    launch_parameters: &[],
     continued: false,
 };
 
@@ -327,6 +333,9 @@ static DOUBLE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
+    launch_checks: &[],
+    launch_calls: &[],
+    launch_parameters: &[],
     continued: false,
 };
 
@@ -374,6 +383,9 @@ const DOUBLE_AS_DEVICE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
+    launch_checks: &[],
+    launch_calls: &[],
+    launch_parameters: &[],
     continued: false,
 };
 

@@ -50,6 +50,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "interval.cuh"
     "lanes.cuh"
     "launch.cuh"
+    "launch_checks.cuh"
     "launch_dependents.cuh"
     "limits.cuh"
     "loads_ahead.cuh"
@@ -103,6 +104,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("half.cuh", &["f16", "bf16"]),
     ("interval.cuh", &["anything_like", "threads_of_warp", "values_in"]),
     ("launch.cuh", &["launch_block"]),
+    ("launch_checks.cuh", &["at_launch", "holds_at_launch"]),
     ("limits.cuh", &["confined", "limited"]),
     ("loads_ahead.cuh", &["loaded_ahead"]),
     ("peer_reads.cuh", &["reads_of_peers"]),

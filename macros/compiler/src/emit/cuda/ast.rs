@@ -69,6 +69,13 @@ pub(crate) enum Fragment {
     Site(SiteId),
     /// The ending of the name of a barrier's operation, for the fence that was chosen.
     Fence(u16),
+    /// Text for the case that the host makes these checks before a launch.
+    AtLaunch {
+        checks: Vec<u16>,
+        text: Vec<Fragment>,
+    },
+    /// The number of such a check.
+    LaunchCheck(u16),
 }
 
 /// Whether a number that the runtime knows lies in an interval.
@@ -152,6 +159,12 @@ pub(crate) enum CuExpr {
         base: Option<Box<CuExpr>>,
     },
     Ternary(Box<CuExpr>, Box<CuExpr>, Box<CuExpr>),
+    /// A check, or what has one, that is unnecessary if the host's checks of these numbers hold.
+    AtLaunch {
+        checks: Vec<u16>,
+        form: AtLaunchForm,
+        of: Box<CuExpr>,
+    },
     /// A closure that joins two values ([`Fragment::Operator`]).
     Operator(Box<CuExpr>),
     /// `[&](auto a, auto b) { ... }`: the capture, the parameters with the tokens before their names, the body.
@@ -167,6 +180,17 @@ pub(crate) enum CuExpr {
         value: Box<CuExpr>,
         site: Option<SiteId>,
     },
+}
+
+/// How the text says that a check is unnecessary.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum AtLaunchForm {
+    /// `at_launch<3>(of)`, of an index or a check.
+    Wrapped,
+    /// `(holds_at_launch<3> || of)`, of a test.
+    Or,
+    /// `(holds_at_launch<3> ? unchecked : of)`
+    Otherwise(Box<CuExpr>),
 }
 
 impl CuExpr {

@@ -2,6 +2,7 @@
 //! (`print`). The runtime fills the holes and assembles programs (`phalanx::program`).
 
 mod ast;
+mod at_launch;
 mod continued;
 mod lower;
 mod name;
@@ -9,6 +10,7 @@ mod print;
 mod signature;
 
 pub(crate) use ast::Fragment;
+pub(crate) use at_launch::fields;
 pub(crate) use lower::has_collectives;
 
 use std::collections::BTreeSet;
@@ -33,6 +35,8 @@ pub(crate) struct Text {
     pub(crate) has_adjacent: bool,
     /// Numbers behind the function's values that the runtime is to know.
     pub(crate) numbers: Vec<TokenStream>,
+    /// The checks of accesses that the host may make before a launch.
+    pub(crate) at_launch: at_launch::AtLaunch,
     /// Tokens whose arrival and wait are fused, and which the text does not have.
     pub(crate) fused: BTreeSet<LocalId>,
 }
@@ -41,7 +45,7 @@ pub(crate) fn text(checked: &Checked<'_>) -> Text {
     let function = checked.function();
     let names = name::Names::of(function);
     let fused = fused_tokens(function);
-    let lower::Lowered { mut body, mut names, has_adjacent, numbers } = lower::body(checked, names, &fused);
+    let lower::Lowered { mut body, mut names, has_adjacent, numbers, at_launch } = lower::body(checked, names, &fused);
     let then = names.free("then");
     let continued = continued::continued(function, &body, &then).map(|continued| {
         body = continued;
@@ -50,5 +54,5 @@ pub(crate) fn text(checked: &Checked<'_>) -> Text {
     let signature = signature::signature(function, &names, continued.as_deref());
     let body = print::body(&body, function, &names);
     let (locals, constants) = names.declared(function);
-    Text { signature, body, locals, constants, continued: continued.is_some(), has_adjacent, numbers, fused }
+    Text { signature, body, locals, constants, continued: continued.is_some(), has_adjacent, numbers, at_launch, fused }
 }

@@ -1,6 +1,6 @@
 //! Prints the syntax tree as text: indentation and parentheses. It decides nothing about meaning.
 
-use super::ast::{CuExpr, CuStmt, Fragment, Unrolling};
+use super::ast::{AtLaunchForm, CuExpr, CuStmt, Fragment, Unrolling};
 use super::name::Names;
 use crate::model::ty::{ParamType, TypeShape};
 use crate::model::{Function, Role, Unroll};
@@ -259,6 +259,7 @@ impl Printer<'_> {
             | CuExpr::Operator(_)
             | CuExpr::Braces(..)
             | CuExpr::Struct { .. } => POSTFIX,
+            CuExpr::AtLaunch { checks, form, of } => return self.at_launch(checks, form, of, least),
         };
         if own < least {
             self.text("(");
@@ -267,6 +268,28 @@ impl Printer<'_> {
         } else {
             self.bare(expr);
         }
+    }
+
+    /// Prints what is unnecessary if checks hold. The text around it may be left out, so that it has its own parentheses.
+    fn at_launch(&mut self, checks: &[u16], form: &AtLaunchForm, of: &CuExpr, least: u8) {
+        let name = |name: &str| {
+            let number = |check: &u16| [Fragment::Text(format!("{name}<")), Fragment::LaunchCheck(*check), ">".into()];
+            let numbers: Vec<Vec<Fragment>> = checks.iter().map(|check| number(check).into()).collect();
+            numbers.join(&Fragment::from(" && "))
+        };
+        let around = |text: Vec<Fragment>| Fragment::AtLaunch { checks: checks.to_vec(), text };
+        let before = match form {
+            AtLaunchForm::Wrapped => [name("at_launch"), vec!["(".into()]].concat(),
+            AtLaunchForm::Or => [vec!["(".into()], name("holds_at_launch"), vec![" || ".into()]].concat(),
+            AtLaunchForm::Otherwise(unchecked) => {
+                let mut inner = Printer { out: Vec::new(), indent: self.indent, names: self.names };
+                inner.expr(unchecked, TERNARY + 1);
+                [vec!["(".into()], name("holds_at_launch"), vec![" ? ".into()], inner.out, vec![" : ".into()]].concat()
+            }
+        };
+        self.out.push(around(before));
+        self.expr(of, least);
+        self.out.push(around(vec![")".into()]));
     }
 
     fn bare(&mut self, expr: &CuExpr) {
@@ -374,6 +397,7 @@ impl Printer<'_> {
                 self.text(" : ");
                 self.expr(otherwise, TERNARY);
             }
+            CuExpr::AtLaunch { checks, form, of } => self.at_launch(checks, form, of, 0),
             CuExpr::Assign { op, place, value, site } => {
                 self.expr(place, POSTFIX);
                 self.operator(op, *site);

@@ -3,6 +3,7 @@
 //! the text, and that it computes the right thing.
 
 mod adjacent;
+mod at_launch;
 mod atoms;
 mod bounds;
 mod boxes;
@@ -153,6 +154,12 @@ fn show(fragment: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Optio
             let inside = list(inside.stream(), "inside")?.iter().filter(|slot| !slot.is_empty()).count();
             Some(format!("<then{}, {inside} inside>", number(callee)))
         }
+        // What the host checks before a launch is in `tests::text::at_launch`; other tests are about the checks of the kernel.
+        ("AtLaunch", _) => {
+            mark("AtLaunch")?;
+            Some(list(inside.stream(), "text")?.iter().filter_map(|fragment| show(fragment, mark)).collect())
+        }
+        ("LaunchCheck", [syn::Lit::Int(number)]) => Some(number.base10_digits().into()),
         ("Prologue", _) => Some(String::new()),
         (name, [syn::Lit::Int(index)]) => Some(format!("<{}{}>", name.to_lowercase(), number(index))),
         (name, _) => panic!("a fragment `{name}` that these tests do not know"),
@@ -227,7 +234,7 @@ fn lines_and_sites() {
     }";
     let expected = "\
 {
-<line 2>    m<site 1>[a <site 0>/ a] += m<site 2>[0];
+<line 2>    m<site 1>[at_launch<0>(a <site 0>/ a)] += m<site 2>[at_launch<1>(0)];
 <line 4>    r <site 3>%= a;
 <line 5>    if (!(a > <slot0 0>)) {
         assertion_failed(<site 4>here(), a, <slot0 0>);

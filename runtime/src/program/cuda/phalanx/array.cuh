@@ -19,6 +19,10 @@ struct local_array {
 
     __device__ __forceinline__ constexpr T& operator[](detail::located_index i) { return elements[i.below(N)]; }
     __device__ __forceinline__ constexpr const T& operator[](detail::located_index i) const { return elements[i.below(N)]; }
+    template <class Index>
+    __device__ __forceinline__ constexpr T& operator[](detail::held_index<Index> i) { return get_unchecked(i.index); }
+    template <class Index>
+    __device__ __forceinline__ constexpr const T& operator[](detail::held_index<Index> i) const { return get_unchecked(i.index); }
     __device__ __forceinline__ constexpr T& get_unchecked(detail::index i) { return elements[i.value]; }
     __device__ __forceinline__ constexpr const T& get_unchecked(detail::index i) const { return elements[i.value]; }
     __device__ __forceinline__ constexpr usize len() const { return N; }

@@ -54,6 +54,12 @@ struct located_index {
     }
 };
 
+// An index that the host has checked before the launch (launch_checks.cuh).
+template <class Index>
+struct held_index {
+    Index index;
+};
+
 // Checks `start..end` against the length of memory. It says `start <= end && end <= length`, by what is often a constant: if the end
 // is before the start, either their distance exceeds any length, or the start does.
 template <class Length>

@@ -119,6 +119,8 @@ struct slice {
     detail::slice_length length;
 
     __device__ __forceinline__ const T& operator[](detail::located_index i) const { return data[i.below(length)]; }
+    template <class Index>
+    __device__ __forceinline__ const T& operator[](detail::held_index<Index> i) const { return get_unchecked(i.index); }
     __device__ __forceinline__ const T& get_unchecked(detail::tested_index i) const { return data[i.value]; }
     __device__ __forceinline__ const T& get_adjacent(detail::tested_index i) const { return data[i.value]; }
     __device__ __forceinline__ usize len() const { return length; }
@@ -137,6 +139,8 @@ struct readonly_slice {
     __device__ __forceinline__ decltype(auto) operator[](detail::located_index i) const {
         return detail::load_readonly(data + i.below(length));
     }
+    template <class Index>
+    __device__ __forceinline__ decltype(auto) operator[](detail::held_index<Index> i) const { return get_unchecked(i.index); }
     __device__ __forceinline__ decltype(auto) get_unchecked(detail::tested_index i) const { return detail::load_readonly(data + i.value); }
     // The compiler joins plain loads of neighbours to wide ones.
     __device__ __forceinline__ const T& get_adjacent(detail::tested_index i) const { return data[i.value]; }
@@ -151,6 +155,8 @@ struct writable {
     detail::slice_length length;
 
     __device__ __forceinline__ T& operator[](detail::located_index i) const { return data[i.below(length)]; }
+    template <class Index>
+    __device__ __forceinline__ T& operator[](detail::held_index<Index> i) const { return get_unchecked(i.index); }
     __device__ __forceinline__ T& get_unchecked(detail::tested_index i) const { return data[i.value]; }
     __device__ __forceinline__ T& get_adjacent(detail::tested_index i) const { return data[i.value]; }
     __device__ __forceinline__ usize len() const { return length; }
@@ -186,6 +192,8 @@ struct remote_array {
     T* data;
 
     __device__ __forceinline__ T& operator[](detail::located_index i) const { return data[i.below(N)]; }
+    template <class Index>
+    __device__ __forceinline__ T& operator[](detail::held_index<Index> i) const { return get_unchecked(i.index); }
     __device__ __forceinline__ T& get_unchecked(detail::index i) const { return data[i.value]; }
     __device__ __forceinline__ usize len() const { return N; }
     __device__ __forceinline__ bool is_empty() const { return N == 0; }
@@ -217,6 +225,10 @@ struct alignas(detail::shared_alignment(N * sizeof(T))) shared_array {
 
     __device__ __forceinline__ T& operator[](detail::located_index i) { return elements[i.below(N)]; }
     __device__ __forceinline__ const T& operator[](detail::located_index i) const { return elements[i.below(N)]; }
+    template <class Index>
+    __device__ __forceinline__ T& operator[](detail::held_index<Index> i) { return get_unchecked(i.index); }
+    template <class Index>
+    __device__ __forceinline__ const T& operator[](detail::held_index<Index> i) const { return get_unchecked(i.index); }
     __device__ __forceinline__ T& get_unchecked(detail::index i) { return elements[i.value]; }
     __device__ __forceinline__ const T& get_unchecked(detail::index i) const { return elements[i.value]; }
     __device__ __forceinline__ usize len() const { return N; }

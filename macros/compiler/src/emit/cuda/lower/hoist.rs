@@ -17,7 +17,7 @@ use super::counter::Counter;
 use super::deferred::{Deferred, deferred};
 use super::few_rounds::few_rounds;
 use super::intervals::Values;
-use super::loop_tests::{Shifted, Test, Tests};
+use super::loop_tests::{Shifted, Test, Tests, Unless};
 use super::nest::{Form, Nest};
 
 use crate::emit::cuda::ast::Unrolling;
@@ -115,8 +115,8 @@ impl Lower<'_> {
             if form == Form::Once && (all_within.is_some() || Access::of(access).is_some_and(|of| of.is_constant())) {
                 continue;
             }
-            // The same test is about the same indexes, and holds if it is known to hold of one access.
-            if of_access.into_iter().all(|test| tests.add(all_within.clone(), test)) {
+            let unless = Unless { all_within, at_launch: known.lower.at_launch.get(&site).copied() };
+            if of_access.into_iter().all(|test| tests.add(unless.clone(), test)) {
                 accesses.push(site);
                 widened.extend(known.widened(access).map(|index| (site, index)));
                 is_of_slices |= Access::of(access).is_some_and(|of| !of.is_of_array());
@@ -124,8 +124,9 @@ impl Lower<'_> {
         }
         // What an access that happens in each iteration needs anyway, or the compiler of CUDA C++ decides.
         for (site, is_constant, of_access) in conditional {
-            if of_access.iter().all(|test| is_constant || tests.contains(test))
-                && of_access.into_iter().all(|test| tests.add(None, test))
+            let unless = Unless { all_within: None, at_launch: known.lower.at_launch.get(&site).copied() };
+            if of_access.iter().all(|test| is_constant || tests.has(test, unless.at_launch.is_some()))
+                && of_access.into_iter().all(|test| tests.add(unless.clone(), test))
             {
                 accesses.push(site);
             }

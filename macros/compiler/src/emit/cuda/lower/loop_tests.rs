@@ -1,11 +1,11 @@
 //! The tests before a loop, as data: memory, and the values that an index takes. Those whose values differ by what the loop does not
 //! change are one test, of the lowest and the highest of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::access::converted;
 use super::boxes::{BoundsTest, in_boxes};
-use crate::emit::cuda::ast::{CuExpr, Fragment};
+use crate::emit::cuda::ast::{AtLaunchForm, CuExpr, Fragment};
 
 /// The most tests before a loop, and the most accesses that one test is about.
 const MOST_TESTS: usize = 12;
@@ -113,22 +113,38 @@ pub(super) struct Test {
     pub(super) condition: Option<CuExpr>,
 }
 
+/// What makes a test unnecessary.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unless {
+    /// A variable that is true then.
+    pub(super) all_within: Option<String>,
+    /// The number of the check that the host may make instead, before the launch.
+    pub(super) at_launch: Option<u16>,
+}
+
+/// What makes tests unnecessary: a variable, and whether the host makes checks instead of them.
+type Class = (Option<String>, bool);
+
 /// The tests before a loop.
 #[derive(Debug, Default)]
 pub(super) struct Tests {
-    /// Tests whose values are those of one interval, shifted, with the variable that makes them unnecessary if it is true.
-    groups: Vec<(Option<String>, Vec<Test>)>,
+    /// Tests whose values are those of one interval, shifted.
+    groups: Vec<(Class, Vec<Test>)>,
+    /// The checks that the host may make instead of some.
+    at_launch: BTreeSet<u16>,
 }
 
 impl Tests {
     /// Adds a test. Returns false if there are too many already.
-    pub(super) fn add(&mut self, all_within: Option<String>, test: Test) -> bool {
+    pub(super) fn add(&mut self, Unless { all_within, at_launch }: Unless, test: Test) -> bool {
+        let class = (all_within, at_launch.is_some());
         // The same test is about the same indexes, and holds if it is known to hold of one access.
-        if self.contains(&test) {
+        if self.has(&test, class.1) {
+            self.at_launch.extend(at_launch);
             return true;
         }
-        let is_alike = |group: &&mut (Option<String>, Vec<Test>)| {
-            group.0 == all_within
+        let is_alike = |group: &&mut (Class, Vec<Test>)| {
+            group.0 == class
                 && group.1.first().is_some_and(|first| {
                     first.callee == test.callee
                         && first.memory == test.memory
@@ -141,27 +157,30 @@ impl Tests {
             Some((_, group)) if group.len() < MOST_SHIFTS => group.push(test),
             Some(_) => return false,
             None if is_full => return false,
-            None => self.groups.push((all_within, vec![test])),
+            None => self.groups.push((class, vec![test])),
         }
+        self.at_launch.extend(at_launch);
         true
     }
 
     /// Adds a test without which there can be no loop, however many there are.
     pub(super) fn require(&mut self, test: Test) {
-        if !self.contains(&test) {
-            self.groups.push((None, vec![test]));
+        if !self.has(&test, false) {
+            self.groups.push(((None, false), vec![test]));
         }
     }
 
-    pub(super) fn contains(&self, test: &Test) -> bool {
+    /// Whether a test is made, perhaps only if the host has not made checks instead.
+    pub(super) fn has(&self, test: &Test, perhaps: bool) -> bool {
         let holds_always = Test { condition: None, ..test.clone() };
-        self.groups.iter().flat_map(|(_, group)| group).any(|known| known == test || *known == holds_always)
+        let groups = self.groups.iter().filter(|((_, at_launch), _)| !at_launch || perhaps);
+        groups.flat_map(|(_, group)| group).any(|known| known == test || *known == holds_always)
     }
 
     /// Returns the conjunction of the tests, of which those with a variable hold if the variable is true.
     pub(super) fn conjunction(self) -> Option<CuExpr> {
-        let mut by_variable: BTreeMap<Option<String>, Vec<BoundsTest>> = BTreeMap::new();
-        for (all_within, mut group) in self.groups {
+        let mut by_class: BTreeMap<Class, Vec<BoundsTest>> = BTreeMap::new();
+        for (class, mut group) in self.groups {
             let values = match &group[..] {
                 [] => continue,
                 [one] => one.values.clone().text(),
@@ -171,14 +190,27 @@ impl Tests {
                 }
             };
             let Test { callee, memory, condition, .. } = group.swap_remove(0);
-            by_variable.entry(all_within).or_default().push(BoundsTest { callee, memory, values, condition });
+            by_class.entry(class).or_default().push(BoundsTest { callee, memory, values, condition });
         }
-        let mut by_variable: BTreeMap<Option<String>, CuExpr> = by_variable
-            .into_iter()
-            .filter_map(|(all_within, tests)| Some((all_within, in_boxes(tests).into_iter().reduce(CuExpr::and)?)))
-            .collect();
-        let rest = by_variable.remove(&None);
-        let known = by_variable.into_iter().filter_map(|(all_within, test)| Some(CuExpr::name(&all_within?).or(test)));
-        known.chain(rest).reduce(CuExpr::and)
+        let checks: Vec<u16> = self.at_launch.into_iter().collect();
+        let of_class = |((all_within, at_launch), tests): (Class, Vec<BoundsTest>)| {
+            let tests = in_boxes(tests);
+            if all_within.is_none() && !at_launch {
+                return tests;
+            }
+            let test = tests.into_iter().reduce(CuExpr::and).map(|tests| match all_within {
+                Some(all_within) => CuExpr::name(&all_within).or(tests),
+                None => tests,
+            });
+            let unless_held = |of: CuExpr| match at_launch {
+                true => CuExpr::AtLaunch { checks: checks.clone(), form: AtLaunchForm::Or, of: Box::new(of) },
+                false => of,
+            };
+            test.map(unless_held).into_iter().collect()
+        };
+        let mut classes: Vec<(Class, Vec<BoundsTest>)> = by_class.into_iter().collect();
+        // What may be unnecessary comes first.
+        classes.sort_by_key(|((all_within, at_launch), _)| (all_within.is_none(), !at_launch));
+        classes.into_iter().flat_map(of_class).reduce(CuExpr::and)
     }
 }

@@ -1,7 +1,7 @@
 //! Lowers parts of memory, vectors and atomics.
 
 use super::Lower;
-use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
+use crate::emit::cuda::ast::{AtLaunchForm, CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::signature::template;
 use crate::model::atomic::AtomicUse;
 use crate::model::copy::CopyOp;
@@ -68,6 +68,9 @@ pub(super) fn copy(copy: CopyOp, mut arguments: Vec<CuExpr>, site: Option<SiteId
 
 /// Lets a copy know of which memory a slice is a part.
 fn locate(argument: &mut CuExpr) {
+    if let CuExpr::AtLaunch { form: AtLaunchForm::Otherwise(unchecked), of, .. } = argument {
+        return [unchecked, of].into_iter().for_each(|argument| locate(argument));
+    }
     let CuExpr::Call { callee, .. } = argument else { return };
     if *callee == [part_name(Part::Range).into()] {
         *callee = vec!["copied_part".into()];

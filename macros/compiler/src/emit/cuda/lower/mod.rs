@@ -33,6 +33,9 @@ mod inner_loops;
 mod integers;
 mod intervals;
 mod known;
+mod launch_checks;
+mod launch_limits;
+mod launch_terms;
 mod literal;
 mod loads_ahead;
 mod loop_tests;
@@ -63,6 +66,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::TokenStream;
 
 use super::ast::{CuExpr, CuStmt, Fragment};
+use super::at_launch::AtLaunch;
 use super::name::Names;
 use super::signature::shape;
 use crate::check::Checked;
@@ -84,6 +88,7 @@ use conditions::conditions;
 use convergence::Meetings;
 use floats::Floats;
 use integers::Integers;
+use launch_checks::launch_checks;
 use parts::Parts;
 use rest::rest;
 use straight::Run;
@@ -95,6 +100,7 @@ pub(super) struct Lowered {
     pub(super) names: Names,
     pub(super) has_adjacent: bool,
     pub(super) numbers: Vec<TokenStream>,
+    pub(super) at_launch: AtLaunch,
 }
 
 /// Lowers the body to statements.
@@ -102,6 +108,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
     let function = checked.function();
     let closures = closures(function);
     let conditions = conditions(function, &closures);
+    let (found, at_launch) = launch_checks(function, &closures, &conditions);
     let mut lower = Lower {
         function,
         closures: &closures,
@@ -134,6 +141,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         borrowed: borrowed(function),
         peer_reads: None,
         middles: BTreeMap::new(),
+        at_launch,
     };
     if lower.fences.any_waits_for_reads() {
         lower.declare_peer_reads();
@@ -145,7 +153,13 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
     }
     let dest = if function.ret.is_some() { Dest::Return } else { Dest::Discard };
     lower.block_into(&function.body, &dest);
-    Lowered { has_adjacent: !lower.adjacent.is_empty(), body: lower.out, names: lower.names, numbers: lower.numbers }
+    Lowered {
+        has_adjacent: !lower.adjacent.is_empty(),
+        body: lower.out,
+        names: lower.names,
+        numbers: lower.numbers,
+        at_launch: found,
+    }
 }
 
 struct Lower<'f> {
@@ -197,6 +211,8 @@ struct Lower<'f> {
     peer_reads: Option<String>,
     /// The middles of searches without checks, with the ends of their ranges.
     middles: BTreeMap<LocalId, (LocalId, LocalId)>,
+    /// The accesses that the host may check before a launch, with the numbers of their checks.
+    at_launch: BTreeMap<SiteId, u16>,
 }
 
 /// The destination of a value.

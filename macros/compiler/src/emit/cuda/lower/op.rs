@@ -4,7 +4,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::{Lower, memory, peers};
-use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
+use crate::emit::cuda::ast::{AtLaunchForm, CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::signature::{shape, template};
 use crate::model::barrier::PhaseMethod;
 use crate::model::copy::CopyOp;
@@ -88,7 +88,18 @@ impl Lower<'_> {
                 CuExpr::Call { callee: template(name, element), arguments: values.collect(), site }
             }
             Op::Part { form, .. } if unchecked => memory::unchecked_part(form, values.collect(), site),
-            Op::Part { form, .. } => memory::part(form, values.collect(), site),
+            Op::Part { form, .. } => {
+                let operands: Vec<CuExpr> = values.collect();
+                match site.and_then(|site| self.at_launch.get(&site)) {
+                    Some(number) => {
+                        let unchecked = memory::unchecked_part(form, operands.clone(), None);
+                        let checked = memory::part(form, operands, site);
+                        let form = AtLaunchForm::Otherwise(Box::new(unchecked));
+                        CuExpr::AtLaunch { checks: vec![*number], form, of: Box::new(checked) }
+                    }
+                    None => memory::part(form, operands, site),
+                }
+            }
             Op::SplitAt { .. } => memory::function("split_at", values.collect(), site),
             Op::LoadVec(lanes) if unchecked => {
                 let vector = memory::load_vec("load_vec_unchecked", lanes, values.collect(), None);

@@ -470,7 +470,8 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             let lower = &self.values.lower;
             // A loop with checks runs because the test before an outer one did not hold, either.
             let all_within = lower.all_within.get(&site).filter(|_| !lower.checks_all).cloned();
-            self.tests.push(Guarded { guard, all_within, test, site, is_of_warp, is_constant });
+            let text = lower.unless_held(site, test.at(site));
+            self.tests.push(Guarded { guard, all_within, test, text, is_of_warp, is_constant });
             self.loads += usize::from(loads && !is_constant);
         }
         // Other calls of a closure make other accesses.

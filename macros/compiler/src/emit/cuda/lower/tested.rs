@@ -19,7 +19,7 @@ pub(super) struct Guarded {
     /// The variable that says whether the access is within bounds in all iterations of a loop around the run.
     pub(super) all_within: Option<String>,
     pub(super) test: Test,
-    pub(super) site: SiteId,
+    pub(super) text: CuExpr,
     pub(super) is_of_warp: bool,
     /// Whether the compiler of CUDA C++ decides the test.
     pub(super) is_constant: bool,
@@ -59,7 +59,7 @@ pub(super) fn conjunction<'g>(tests: impl Iterator<Item = &'g Guarded>, unless_e
     let parts = tests.chunk_by(|one, next| one.guard == next.guard && one.all_within == next.all_within);
     let tests = parts.filter_map(|part| {
         let first = part.first()?;
-        let test = part.iter().map(|guarded| guarded.test.at(guarded.site)).reduce(both)?;
+        let test = part.iter().map(|guarded| guarded.text.clone()).reduce(both)?;
         let all_within = first.all_within.as_ref().filter(|_| unless_each);
         let conditions = all_within.map(|name| CuExpr::name(name).not()).into_iter().chain(first.guard.clone());
         Some(match conditions.reduce(both) {

@@ -233,6 +233,7 @@ impl Lower<'_> {
             }
             ExprKind::Index { base, index, site } => {
                 let (base, index) = self.indexed(base, index, changes_later);
+                let index = self.unless_held(*site, index);
                 CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
             }
             ExprKind::UncheckedPlace { base, index } => {

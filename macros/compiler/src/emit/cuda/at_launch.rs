@@ -1,0 +1,219 @@
+//! The bounds checks of a function that the host may make before a launch, as data: what an index is computed of, in postfix order, and the
+//! length of its memory (`phalanx::program::launch_checks`). `lower/launch_checks` finds them.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use crate::model::ty::{ParamType, TypeShape, ValueType};
+use crate::model::{Function, Role, SiteId, SlotId, TypeId, ValueId};
+
+/// The checks of a function.
+#[derive(Debug, Default)]
+pub(crate) struct AtLaunch {
+    pub(crate) checks: Vec<LaunchCheck>,
+    pub(crate) calls: Vec<LaunchCall>,
+}
+
+/// A check: an index, or the end of a part of memory, and the length of the memory.
+#[derive(Debug)]
+pub(crate) struct LaunchCheck {
+    pub(crate) index: Terms,
+    pub(crate) length: Terms,
+    pub(crate) is_end: bool,
+    pub(crate) sites: Vec<SiteId>,
+}
+
+/// A call of a device function. For each argument, it has the integer that it is, or the length of the memory that it is.
+#[derive(Debug)]
+pub(crate) struct LaunchCall {
+    pub(crate) callee: SlotId,
+    pub(crate) arguments: Vec<Terms>,
+}
+
+/// An expression in postfix order.
+pub(crate) type Terms = Vec<Term>;
+
+/// A part of an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Term {
+    Literal(i64),
+    Typed(i64, SlotId),
+    Suffixed(i64, &'static str),
+    Constant(ValueId),
+    Parameter(u8),
+    Length(u8),
+    /// A number of the launch, with the dimension of one that has three.
+    Launch(&'static str, Option<u8>),
+    RankInTile(ValueId),
+    TileRank(ValueId),
+    Unknown,
+    Operation(Operation),
+    Cast(TypeId),
+    Clamp,
+    Limit(Comparison),
+    LimitOfSum(Comparison),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    And,
+    Min,
+    Max,
+    SaturatingSub,
+    Range,
+    RangeInclusive,
+    Either,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+}
+
+impl Comparison {
+    /// Returns that of the right side with the left one.
+    pub(crate) fn mirrored(self) -> Comparison {
+        match self {
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+            Comparison::Equal => Comparison::Equal,
+        }
+    }
+}
+
+/// Whether something may be known of the value of terms, whatever the launch is. A value that is bounded by one of which that can be said may
+/// be unknown itself.
+pub(crate) fn may_be_known(terms: &[Term]) -> bool {
+    let mut stack: Vec<bool> = Vec::new();
+    let pop_last = |stack: &mut Vec<bool>| stack.pop().unwrap_or(false);
+    for term in terms {
+        let known = match term {
+            Term::Literal(_)
+            | Term::Typed(..)
+            | Term::Suffixed(..)
+            | Term::Constant(_)
+            | Term::Parameter(_)
+            | Term::Length(_)
+            | Term::Launch(..)
+            | Term::RankInTile(_)
+            | Term::TileRank(_) => true,
+            Term::Unknown => false,
+            Term::Cast(_) => pop_last(&mut stack),
+            Term::Operation(operation) => {
+                let (second, first) = (pop_last(&mut stack), pop_last(&mut stack));
+                match operation {
+                    Operation::Min | Operation::Max | Operation::And => first || second,
+                    Operation::Rem | Operation::Range | Operation::RangeInclusive => second,
+                    Operation::Add
+                    | Operation::Sub
+                    | Operation::Mul
+                    | Operation::Div
+                    | Operation::Shl
+                    | Operation::Shr
+                    | Operation::SaturatingSub
+                    | Operation::Either => first && second,
+                }
+            }
+            Term::Clamp => {
+                let bounds = [pop_last(&mut stack), pop_last(&mut stack)];
+                pop_last(&mut stack);
+                bounds == [true; 2]
+            }
+            Term::Limit(_) => pop_last(&mut stack) | pop_last(&mut stack),
+            Term::LimitOfSum(_) => {
+                pop_last(&mut stack);
+                pop_last(&mut stack);
+                pop_last(&mut stack)
+            }
+        };
+        stack.push(known);
+    }
+    pop_last(&mut stack)
+}
+
+/// Returns the checks, the calls and the kinds of a function's parameters as the fields of its template.
+pub(crate) fn fields(at_launch: &AtLaunch, function: &Function) -> TokenStream {
+    let checks = at_launch.checks.iter().map(|LaunchCheck { index, length, is_end, sites }| {
+        let ([index, length], sites) = ([index, length].map(|terms| list(terms)), sites.iter().map(|site| site.0));
+        quote!(LaunchCheck { index: #index, length: #length, is_end: #is_end, sites: &[#(#sites),*] })
+    });
+    let calls = at_launch.calls.iter().map(|LaunchCall { callee, arguments }| {
+        let (callee, arguments) = (callee.0, arguments.iter().map(|terms| list(terms)));
+        quote!(LaunchCall { callee: #callee, arguments: &[#(#arguments),*] })
+    });
+    let parameters = function.params.iter().map(|param| match &param.ty {
+        ParamType::Value(ValueType { shape: TypeShape::Scalar(_, ty), .. }) => {
+            let ty = ty.0;
+            quote!(LaunchParameter::Integer(#ty))
+        }
+        ParamType::Slice { .. } => quote!(LaunchParameter::Memory),
+        _ => quote!(LaunchParameter::Other),
+    });
+    let (checks, calls) = (slice(checks.collect()), slice(calls.collect()));
+    let parameters = match function.role {
+        Role::Kernel => slice(parameters.collect()),
+        Role::Device | Role::Method => quote!(&[]),
+    };
+    quote!(launch_checks: #checks, launch_calls: #calls, launch_parameters: #parameters)
+}
+
+/// Makes a slice of values of the runtime's.
+fn slice(values: Vec<TokenStream>) -> TokenStream {
+    match values.is_empty() {
+        true => quote!(&[]),
+        false => quote!({
+            #[allow(clippy::pedantic, unused_imports, reason = "a list of names of which not all are needed")]
+            use ::phalanx::__private::{
+                Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchValue, Operation, Term,
+            };
+            &[#(#values),*]
+        }),
+    }
+}
+
+fn list(terms: &[Term]) -> TokenStream {
+    let terms = terms.iter().map(|term| match term {
+        Term::Literal(number) => quote!(Term::Literal(#number)),
+        Term::Typed(number, SlotId(slot)) => quote!(Term::Typed(#number, #slot)),
+        Term::Suffixed(number, name) => quote!(Term::Suffixed(#number, #name)),
+        Term::Constant(ValueId(value)) => quote!(Term::Constant(#value)),
+        Term::Parameter(index) => quote!(Term::Parameter(#index)),
+        Term::Length(index) => quote!(Term::Length(#index)),
+        Term::Launch(name, dimension) => {
+            let name = format_ident!("{name}");
+            let dimension = dimension.map(|dimension| quote!((#dimension)));
+            quote!(Term::Launch(LaunchValue::#name #dimension))
+        }
+        Term::RankInTile(ValueId(size)) => quote!(Term::RankInTile(#size)),
+        Term::TileRank(ValueId(size)) => quote!(Term::TileRank(#size)),
+        Term::Unknown => quote!(Term::Unknown),
+        Term::Operation(operation) => {
+            let name = format_ident!("{operation:?}");
+            quote!(Term::Operation(Operation::#name))
+        }
+        Term::Cast(TypeId(ty)) => quote!(Term::Cast(#ty)),
+        Term::Clamp => quote!(Term::Clamp),
+        Term::Limit(comparison) => {
+            let name = format_ident!("{comparison:?}");
+            quote!(Term::Limit(Comparison::#name))
+        }
+        Term::LimitOfSum(comparison) => {
+            let name = format_ident!("{comparison:?}");
+            quote!(Term::LimitOfSum(Comparison::#name))
+        }
+    });
+    quote!(&[#(#terms),*])
+}

@@ -1,0 +1,389 @@
+//! The accesses that the host may check before a launch (`phalanx::program::launch_checks`): those whose index follows from the function's
+//! parameters, the ranks of a thread, and the conditions around the access. This is a walk over the body with what is known at each place;
+//! `launch_terms` has what an expression is computed of, and `launch_limits` what a condition says.
+
+use std::collections::BTreeMap;
+
+use super::Lower;
+use super::access::{Access, AccessForm};
+use super::closures::{Closures, Conditions};
+use super::launch_limits::{Limit, between, comparison, limits};
+use super::launch_terms::distance;
+use super::nest::parts;
+use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
+use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Terms, may_be_known};
+use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::facts::Effect;
+use crate::model::kind::Kind;
+use crate::model::message::Test;
+use crate::model::op::Op;
+use crate::model::place::{local_of, writes};
+use crate::model::range::Range;
+use crate::model::ty::{ParamType, ValueType};
+use crate::model::walk::{Child, children, walk};
+use crate::model::{Function, LocalId, SiteId};
+
+/// The most checks of a function. A program has 64.
+const MOST_CHECKS: usize = 64;
+
+/// Where the value of a variable comes from.
+#[derive(Clone)]
+pub(super) enum Origin<'e> {
+    Value(&'e Expr, Option<&'e ValueType>),
+    Range(&'e Range),
+    Parameter(u8),
+    Terms(Terms),
+}
+
+/// What is known at a place of the body.
+pub(super) struct Scope<'e> {
+    pub(super) function: &'e Function,
+    closures: &'e Closures<'e>,
+    conditions: &'e Conditions,
+    origins: BTreeMap<LocalId, Origin<'e>>,
+    /// The conditions around the place; none in place of one of a variable that has changed.
+    pub(super) limits: Vec<Option<Limit<'e>>>,
+    /// The limits whose bounds are being read.
+    pub(super) busy: Vec<usize>,
+    pub(super) depth: usize,
+    found: AtLaunch,
+    sites: BTreeMap<SiteId, u16>,
+}
+
+/// Returns the checks of a function, and their numbers by the sites of the accesses.
+pub(super) fn launch_checks<'e>(
+    function: &'e Function,
+    closures: &'e Closures<'e>,
+    conditions: &'e Conditions,
+) -> (AtLaunch, BTreeMap<SiteId, u16>) {
+    let params = function.params.iter().enumerate().filter_map(|(index, param)| {
+        let is_fixed = function.local(param.local).mutable.is_none();
+        let is_value = !matches!(param.ty, ParamType::Reference { .. });
+        let index = u8::try_from(index).ok().filter(|_| is_fixed && is_value)?;
+        Some((param.local, Origin::Parameter(index)))
+    });
+    let mut scope = Scope {
+        function,
+        closures,
+        conditions,
+        origins: params.collect(),
+        limits: Vec::new(),
+        busy: Vec::new(),
+        depth: 0,
+        found: AtLaunch::default(),
+        sites: BTreeMap::new(),
+    };
+    scope.block(&function.body);
+    (scope.found, scope.sites)
+}
+
+impl<'e> Scope<'e> {
+    pub(super) fn origin(&self, local: LocalId) -> Option<Origin<'e>> {
+        self.origins.get(&local).cloned()
+    }
+
+    pub(super) fn bind(&mut self, local: LocalId, origin: Origin<'e>) {
+        self.origins.insert(local, origin);
+    }
+
+    pub(super) fn unbind(&mut self, local: LocalId) {
+        self.origins.remove(&local);
+    }
+
+    /// Returns the parameters of a closure and what it computes, if it does nothing else.
+    pub(super) fn computed_by(&self, closure: LocalId) -> Option<(&'e [(LocalId, Option<ValueType>)], &'e Expr)> {
+        let called = self.closures.get(&closure).filter(|called| called.effect == Effect::Pure)?;
+        Some((called.params, called.result()?))
+    }
+
+    /// Does something with an expression that is evaluated where a condition has this value.
+    pub(super) fn under<R>(
+        &mut self,
+        condition: &'e Expr,
+        holds: bool,
+        expr: &'e Expr,
+        then: impl FnOnce(&mut Self, &'e Expr) -> R,
+    ) -> R {
+        let outer = self.limits.len();
+        self.assume(condition, holds);
+        self.forget_changed(expr);
+        let result = then(self, expr);
+        self.limits.truncate(outer);
+        result
+    }
+
+    /// Notes that a condition has this value from here on.
+    fn assume(&mut self, condition: &'e Expr, holds: bool) {
+        let origins = &self.origins;
+        let named = |local: LocalId| match origins.get(&local) {
+            Some(Origin::Value(init, _)) => Some(*init),
+            _ => None,
+        };
+        let limits = limits(condition, holds, self.function, self.conditions, &named);
+        self.limits.extend(limits.into_iter().map(Some));
+        self.forget_changed(condition);
+    }
+
+    fn block(&mut self, block: &'e Block) {
+        let outer = self.limits.len();
+        for statement in &block.statements {
+            self.statement(statement);
+        }
+        if let Some(tail) = &block.tail {
+            self.forget_changed(tail);
+            self.expr(tail);
+        }
+        self.limits.truncate(outer);
+    }
+
+    fn statement(&mut self, statement: &'e Stmt) {
+        match &statement.kind {
+            StmtKind::Let { local, ty, init } => {
+                if let Some(init) = init {
+                    self.forget_changed(init);
+                    self.expr(init);
+                    self.declare(*local, init, ty.as_ref());
+                }
+            }
+            StmtKind::LetPattern { pattern, init, otherwise, .. } => {
+                self.forget_changed(init);
+                self.expr(init);
+                otherwise.iter().for_each(|block| self.block(block));
+                for (local, value) in parts(pattern, init) {
+                    self.declare(local, value, None);
+                }
+            }
+            StmtKind::Split { init: expr, .. } | StmtKind::Discard(expr) | StmtKind::Expr(expr) => {
+                self.forget_changed(expr);
+                self.expr(expr);
+                self.assume_what_stays(expr);
+            }
+            StmtKind::Item(_) => {}
+        }
+    }
+
+    /// Notes the value of a variable, unless it may change. A value that is computed of what may change is read here.
+    fn declare(&mut self, local: LocalId, init: &'e Expr, ty: Option<&'e ValueType>) {
+        if self.function.local(local).mutable.is_some() {
+            return;
+        }
+        if !self.changes(init) {
+            self.bind(local, Origin::Value(init, ty));
+        } else if self.function.kind(local) == Kind::Value {
+            // The type of the declaration is that of the value.
+            let terms = self.terms(init);
+            self.bind(local, Origin::Terms(terms));
+        }
+    }
+
+    /// Whether an expression has a variable that may change.
+    fn changes(&self, expr: &Expr) -> bool {
+        let mut changes = false;
+        walk(expr, &mut |inner| {
+            if let ExprKind::Local(local) = inner.kind {
+                changes |= self.function.local(local).mutable.is_some();
+            }
+        });
+        changes
+    }
+
+    /// Forgets what conditions say of variables that an expression may change.
+    fn forget_changed(&mut self, expr: &Expr) {
+        for limit in &mut self.limits {
+            let changed = |limit: &Limit<'_>| limit.changing.iter().any(|local| may_change(expr, *local));
+            if limit.as_ref().is_some_and(changed) {
+                *limit = None;
+            }
+        }
+    }
+
+    /// Notes what holds behind a statement that otherwise leaves the block.
+    fn assume_what_stays(&mut self, expr: &'e Expr) {
+        match &expr.kind {
+            ExprKind::If { condition, then, otherwise: None, .. } => {
+                if let (Condition::Value(condition), true) = (&**condition, never_ends(then)) {
+                    self.assume(condition, false);
+                }
+            }
+            ExprKind::Assert(Test::Value(condition), _) => self.assume(condition, true),
+            ExprKind::Assert(Test::Compare(op, left, right), _) => {
+                if let Some(comparison) = comparison(*op, true) {
+                    let limits = between(left, comparison, right, self.function);
+                    self.limits.extend(limits.into_iter().map(Some));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn expr(&mut self, expr: &'e Expr) {
+        match &expr.kind {
+            ExprKind::If { condition, then, otherwise, .. } => {
+                let outer = self.limits.len();
+                self.condition(condition);
+                self.block(then);
+                self.limits.truncate(outer);
+                if let Some(otherwise) = otherwise {
+                    match &**condition {
+                        Condition::Value(condition) => self.under(condition, false, otherwise, Self::expr),
+                        Condition::Let { .. } | Condition::All(_) => self.expr(otherwise),
+                    }
+                }
+            }
+            ExprKind::While { condition, body, .. } => {
+                let outer = self.limits.len();
+                self.condition(condition);
+                self.block(body);
+                self.limits.truncate(outer);
+            }
+            ExprKind::For { local, range, body, .. } => {
+                children(expr, &mut |child| {
+                    if let Child::Expr(bound) = child {
+                        self.expr(bound);
+                    }
+                });
+                if let Some(local) = local.filter(|local| self.function.local(*local).mutable.is_none()) {
+                    self.count(local, range);
+                }
+                self.block(body);
+            }
+            ExprKind::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), left, right, .. } => {
+                self.expr(left);
+                self.under(left, *op == BinaryOp::And, right, Self::expr);
+            }
+            // It is called where a variable may have another value.
+            ExprKind::Closure { body, .. } => {
+                let outer: Vec<Option<Limit<'e>>> = std::mem::take(&mut self.limits);
+                let (fixed, changing): (Vec<_>, Vec<_>) = outer.into_iter().partition(|limit| {
+                    limit.as_ref().is_some_and(|limit| limit.changing.is_empty())
+                });
+                self.limits = fixed;
+                self.expr(body);
+                self.limits.extend(changing);
+            }
+            _ => {
+                children(expr, &mut |child| match child {
+                    Child::Expr(inner) => self.expr(inner),
+                    Child::Block(block) => self.block(block),
+                    Child::Condition(condition) => {
+                        let outer = self.limits.len();
+                        self.condition(condition);
+                        self.limits.truncate(outer);
+                    }
+                });
+                self.access(expr);
+                self.call(expr);
+            }
+        }
+    }
+
+    /// Visits the parts of a condition, each behind those before it, and notes what they say.
+    fn condition(&mut self, condition: &'e Condition) {
+        for part in condition.parts() {
+            match part {
+                Condition::Value(value) => {
+                    self.expr(value);
+                    self.assume(value, true);
+                }
+                Condition::Let { scrutinee, .. } => self.expr(scrutinee),
+                Condition::All(_) => {}
+            }
+        }
+    }
+
+    fn count(&mut self, local: LocalId, range: &'e Range) {
+        if !self.changes(&range.start) && !self.changes(&range.end) {
+            self.bind(local, Origin::Range(range));
+            return;
+        }
+        let terms = self.range(range);
+        self.bind(local, Origin::Terms(terms));
+    }
+
+    fn access(&mut self, expr: &'e Expr) {
+        let Some(access) = Access::of(expr).filter(|access| access.memory.memory().is_some()) else { return };
+        let (index, is_end) = match access.form {
+            AccessForm::Element | AccessForm::Row => (access.index, false),
+            AccessForm::Range(end) if distance(access.index, end).is_some() => (end, true),
+            AccessForm::From => (access.index, true),
+            AccessForm::Range(_) | AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => return,
+        };
+        if access.is_constant() {
+            return;
+        }
+        let Some(length) = self.length(access.memory) else { return };
+        let index = self.terms(index);
+        if !may_be_known(&index) || !may_be_known(&length) {
+            return;
+        }
+        let is_same = |other: &LaunchCheck| other.index == index && other.length == length && other.is_end == is_end;
+        let known = self.found.checks.iter().position(is_same);
+        let number = known.unwrap_or(self.found.checks.len());
+        if number == MOST_CHECKS {
+            return;
+        }
+        match self.found.checks.get_mut(number) {
+            Some(check) => check.sites.push(access.site),
+            None => self.found.checks.push(LaunchCheck { index, length, is_end, sites: vec![access.site] }),
+        }
+        self.sites.insert(access.site, number as u16);
+    }
+
+    fn call(&mut self, expr: &'e Expr) {
+        let ExprKind::Call { callee: Callee::Function(_) | Callee::Associated(..) | Callee::Method(..), slot, arguments } = &expr.kind
+        else {
+            return;
+        };
+        let arguments: Vec<Terms> = arguments.iter().map(|argument| self.argument(argument)).collect();
+        if arguments.iter().any(|argument| !argument.is_empty()) {
+            self.found.calls.push(LaunchCall { callee: *slot, arguments });
+        }
+    }
+
+    /// Returns the integer or the length that an argument is.
+    fn argument(&mut self, argument: &'e Expr) -> Terms {
+        let terms = match argument.result_kind {
+            Kind::Memory(_) => self.length(argument).unwrap_or_default(),
+            Kind::Value => self.terms(argument),
+            _ => Terms::new(),
+        };
+        if may_be_known(&terms) { terms } else { Terms::new() }
+    }
+}
+
+/// Whether an expression may change a variable: a method may take its receiver by `&mut`.
+fn may_change(expr: &Expr, local: LocalId) -> bool {
+    let mut is_receiver = false;
+    walk(expr, &mut |inner| {
+        let receiver = match &inner.kind {
+            ExprKind::Call { callee: Callee::Method(..), arguments, .. } => arguments.first(),
+            ExprKind::Op { op: Op::Take, operands, .. } => operands.first(),
+            _ => None,
+        };
+        is_receiver |= receiver.is_some_and(|receiver| local_of(receiver) == Some(local));
+    });
+    is_receiver || writes(expr, local) > 0
+}
+
+/// Whether a block always leaves what is around it.
+fn never_ends(block: &Block) -> bool {
+    let last = match (&block.tail, block.statements.last().map(|last| &last.kind)) {
+        (Some(tail), _) => tail,
+        (None, Some(StmtKind::Expr(last) | StmtKind::Discard(last))) => last,
+        _ => return false,
+    };
+    matches!(
+        last.kind,
+        ExprKind::Return { .. } | ExprKind::Break { .. } | ExprKind::Continue { .. } | ExprKind::Panic(_)
+    )
+}
+
+impl Lower<'_> {
+    /// Returns an index or a check, which is unnecessary if the host's check of the access holds.
+    pub(super) fn unless_held(&self, site: SiteId, of: CuExpr) -> CuExpr {
+        match self.at_launch.get(&site) {
+            Some(number) => CuExpr::AtLaunch { checks: vec![*number], form: AtLaunchForm::Wrapped, of: Box::new(of) },
+            None => of,
+        }
+    }
+}

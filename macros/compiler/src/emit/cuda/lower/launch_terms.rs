@@ -1,0 +1,419 @@
+//! What an index is computed of, for the checks that the host makes before a launch (`launch_checks`): back to the function's parameters and the
+//! shape of the launch. What is not understood is unknown, and so is what a variable holds that changes, unless a condition limits it.
+
+use super::access::row;
+use super::launch_checks::{Origin, Scope};
+use crate::emit::cuda::at_launch::{Operation, Term, Terms};
+use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, LiteralType, UnaryOp, integer};
+use crate::model::group::Group;
+use crate::model::kind::{Kind, Memory};
+use crate::model::op::{Op, Part};
+use crate::model::range::Range;
+use crate::model::query::{Answer, Query};
+use crate::model::ty::{ParamType, TypeShape, ValueType};
+use crate::model::{LocalId, ValueId};
+
+use super::launch_limits::{Limit, is_same};
+
+/// The most terms of an expression.
+const MOST_TERMS: usize = 300;
+
+/// How deep the names of values are followed.
+const DEEPEST: usize = 24;
+
+impl<'e> Scope<'e> {
+    /// Returns what an integer is computed of.
+    pub(super) fn terms(&mut self, expr: &'e Expr) -> Terms {
+        if self.depth == DEEPEST {
+            return vec![Term::Unknown];
+        }
+        self.depth += 1;
+        let own = self.computed(expr);
+        let terms = self.limited(expr, own);
+        self.depth -= 1;
+        if terms.len() > MOST_TERMS { vec![Term::Unknown] } else { terms }
+    }
+
+    /// Adds what the conditions around an expression say of it.
+    fn limited(&mut self, expr: &'e Expr, mut terms: Terms) -> Terms {
+        if matches!(expr.kind, ExprKind::Int { .. } | ExprKind::Constant(_)) {
+            return terms;
+        }
+        for index in 0..self.limits.len() {
+            let Some(limit) = self.limits[index].as_ref() else { continue };
+            let (subject, comparison, bound) = (limit.subject, limit.comparison, limit.bound);
+            let of_sum = sum_with(subject, expr);
+            if self.busy.contains(&index) || !is_same(subject, expr) && of_sum.is_none() {
+                continue;
+            }
+            // What it says of the bound says nothing new.
+            let is_mirrored = |other: &&Limit<'e>| std::ptr::eq(other.subject, bound) && std::ptr::eq(other.bound, subject);
+            let mirrored = self.limits.iter().position(|other| other.as_ref().is_some_and(|other| is_mirrored(&other)));
+            self.busy.extend([index].into_iter().chain(mirrored));
+            if let Some(term) = of_sum {
+                let term = self.terms(term);
+                terms.extend(term);
+            }
+            let bound = self.terms(bound);
+            terms.extend(bound);
+            terms.push(if of_sum.is_some() { Term::LimitOfSum(comparison) } else { Term::Limit(comparison) });
+            self.busy.truncate(self.busy.len() - 1 - usize::from(mirrored.is_some()));
+        }
+        terms
+    }
+
+    fn computed(&mut self, expr: &'e Expr) -> Terms {
+        match &expr.kind {
+            ExprKind::Int { digits, ty } => vec![literal(digits, *ty, false)],
+            ExprKind::Unary(UnaryOp::Neg, inner) => match &inner.kind {
+                ExprKind::Int { digits, ty } => vec![literal(digits, *ty, true)],
+                _ => self.operation(Operation::Sub, vec![Term::Literal(0)], inner),
+            },
+            ExprKind::Constant(value) => vec![Term::Constant(*value)],
+            ExprKind::Local(local) => self.local(*local),
+            ExprKind::Typed(inner, _) => self.terms(inner),
+            ExprKind::Cast(inner, ty) => {
+                let terms = self.terms(inner);
+                converted(terms, ty)
+            }
+            ExprKind::Field { .. } => match self.field(expr) {
+                Some(field) => self.terms(field),
+                None => vec![Term::Unknown],
+            },
+            ExprKind::Binary { op, left, right, .. } => match operation(*op) {
+                Some(operation) => {
+                    let left = self.terms(left);
+                    self.operation(operation, left, right)
+                }
+                None => vec![Term::Unknown],
+            },
+            ExprKind::Method { method, operands, .. } => self.method(method.name, operands),
+            ExprKind::Op { op: Op::Query(group, query), operands, .. } => {
+                self.query(*group, query, operands.first(), None).unwrap_or_else(|| vec![Term::Unknown])
+            }
+            ExprKind::Axis(base, axis) => self.axis(base, *axis).unwrap_or_else(|| vec![Term::Unknown]),
+            ExprKind::Op { op: Op::Length, operands, .. } => operands
+                .first()
+                .and_then(|memory| self.length(memory))
+                .unwrap_or_else(|| vec![Term::Unknown]),
+            ExprKind::Block(block) | ExprKind::Unsafe(block) => match tail(block) {
+                Some(tail) => self.terms(tail),
+                None => vec![Term::Unknown],
+            },
+            ExprKind::If { condition, then, otherwise: Some(otherwise), .. } => {
+                match (&**condition, tail(then)) {
+                    (Condition::Value(condition), Some(then)) => self.either(condition, then, otherwise),
+                    _ => vec![Term::Unknown],
+                }
+            }
+            ExprKind::CallClosure { closure, arguments, .. } => self.called(*closure, arguments),
+            _ => vec![Term::Unknown],
+        }
+    }
+
+    fn operation(&mut self, operation: Operation, mut left: Terms, right: &'e Expr) -> Terms {
+        left.extend(self.terms(right));
+        left.push(Term::Operation(operation));
+        left
+    }
+
+    fn either(&mut self, condition: &'e Expr, then: &'e Expr, otherwise: &'e Expr) -> Terms {
+        let mut terms = self.under(condition, true, then, Self::terms);
+        terms.extend(self.under(condition, false, otherwise, Self::terms));
+        terms.push(Term::Operation(Operation::Either));
+        terms
+    }
+
+    fn method(&mut self, name: &str, operands: &'e [Expr]) -> Terms {
+        let operation = match (name, operands) {
+            ("min", [_, _]) => Operation::Min,
+            ("max", [_, _]) => Operation::Max,
+            ("saturating_sub", [_, _]) => Operation::SaturatingSub,
+            ("wrapping_add", [_, _]) => Operation::Add,
+            ("wrapping_sub", [_, _]) => Operation::Sub,
+            ("wrapping_mul", [_, _]) => Operation::Mul,
+            ("clamp", [value, least, most]) => {
+                let mut terms = self.terms(value);
+                terms.extend(self.terms(least));
+                terms.extend(self.terms(most));
+                terms.push(Term::Clamp);
+                return terms;
+            }
+            _ => return vec![Term::Unknown],
+        };
+        let left = self.terms(&operands[0]);
+        self.operation(operation, left, &operands[1])
+    }
+
+    /// Returns the value of a variable that does not change.
+    fn local(&mut self, local: LocalId) -> Terms {
+        match self.origin(local) {
+            Some(Origin::Value(init, ty)) => {
+                let terms = self.terms(init);
+                match ty {
+                    Some(ty) => converted(terms, ty),
+                    None => terms,
+                }
+            }
+            Some(Origin::Range(range)) => self.range(range),
+            Some(Origin::Parameter(index)) => match self.function.params[usize::from(index)].ty {
+                ParamType::Value(_) => vec![Term::Parameter(index)],
+                _ => vec![Term::Unknown],
+            },
+            Some(Origin::Terms(terms)) => terms,
+            None => vec![Term::Unknown],
+        }
+    }
+
+    /// Returns the numbers of a range.
+    pub(super) fn range(&mut self, range: &'e Range) -> Terms {
+        let start = self.terms(&range.start);
+        let operation = if range.inclusive { Operation::RangeInclusive } else { Operation::Range };
+        self.operation(operation, start, &range.end)
+    }
+
+    /// Returns the value of a field, if the text shows the value of the struct or the tuple.
+    fn field(&self, expr: &'e Expr) -> Option<&'e Expr> {
+        let ExprKind::Field { base, member } = &expr.kind else { return None };
+        let whole = match &base.kind {
+            ExprKind::Local(local) => match self.origin(*local) {
+                Some(Origin::Value(init, _)) => init,
+                _ => return None,
+            },
+            ExprKind::Field { .. } => self.field(base)?,
+            _ => return None,
+        };
+        match &whole.kind {
+            ExprKind::Struct { fields, .. } => {
+                fields.iter().find(|(name, _)| name == member).map(|(_, value)| value)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the value of a closure that only computes, whose body sees its parameters and variables that exist where it is called, too.
+    fn called(&mut self, closure: LocalId, arguments: &'e [Expr]) -> Terms {
+        let Some((params, result)) = self.computed_by(closure) else { return vec![Term::Unknown] };
+        let values: Vec<Terms> = arguments.iter().map(|argument| self.terms(argument)).collect();
+        for ((param, _), value) in params.iter().zip(values) {
+            self.bind(*param, Origin::Terms(value));
+        }
+        let terms = self.terms(result);
+        params.iter().for_each(|(param, _)| self.unbind(*param));
+        terms
+    }
+
+    fn axis(&mut self, base: &'e Expr, axis: char) -> Option<Terms> {
+        let dimension = match axis {
+            'x' => 0,
+            'y' => 1,
+            'z' => 2,
+            _ => return None,
+        };
+        match &base.kind {
+            ExprKind::Op { op: Op::Query(group, query), operands, .. } => {
+                self.query(*group, query, operands.first(), Some(dimension))
+            }
+            ExprKind::Local(local) => match self.origin(*local)? {
+                Origin::Value(init, _) => self.axis(init, axis),
+                Origin::Range(_) | Origin::Parameter(_) | Origin::Terms(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the answer of a group to a query, in one of its dimensions if it has three.
+    fn query(&self, group: Group, query: &Query, of: Option<&Expr>, dimension: Option<u8>) -> Option<Terms> {
+        if group == Group::Tile {
+            let size = self.tile_size(of?)?;
+            return match query.answer {
+                Answer::ThreadRank => Some(vec![Term::RankInTile(size)]),
+                Answer::GroupRank => Some(vec![Term::TileRank(size)]),
+                _ => None,
+            };
+        }
+        let name = match (group, query.name, dimension) {
+            (Group::ThreadBlock, "thread_rank", None) => "RankInBlock",
+            (Group::ThreadBlock, "num_threads" | "size", None) => "ThreadsOfBlock",
+            (Group::ThreadBlock, "thread_index", Some(_)) => "ThreadIndex",
+            (Group::ThreadBlock, "group_index", Some(_)) | (Group::Grid, "block_index", Some(_)) => "BlockIndex",
+            (Group::ThreadBlock, "dim_threads" | "group_dim", Some(_)) => "BlockExtent",
+            (Group::Cluster, "thread_rank", None) => "RankInCluster",
+            (Group::Cluster, "num_threads" | "size", None) => "ThreadsOfCluster",
+            (Group::Cluster, "block_rank", None) => "BlockRankInCluster",
+            (Group::Cluster, "num_blocks", None) => "BlocksOfCluster",
+            (Group::Cluster, "block_index", Some(_)) => "BlockIndexInCluster",
+            (Group::Cluster, "dim_blocks", Some(_)) => "ClusterExtent",
+            (Group::Grid, "thread_rank", None) => "RankInGrid",
+            (Group::Grid, "num_threads" | "size", None) => "ThreadsOfGrid",
+            (Group::Grid, "block_rank", None) => "BlockRankInGrid",
+            (Group::Grid, "num_blocks", None) => "BlocksOfGrid",
+            (Group::Grid, "dim_blocks", Some(_)) => "GridExtent",
+            (Group::Grid, "cluster_rank", None) => "ClusterRank",
+            (Group::Grid, "num_clusters", None) => "ClustersOfGrid",
+            _ => return None,
+        };
+        Some(vec![Term::Launch(name, dimension)])
+    }
+
+    /// Returns the number of threads of a tile of a block.
+    fn tile_size(&self, tile: &Expr) -> Option<ValueId> {
+        let ExprKind::Local(local) = tile.kind else { return None };
+        match self.origin(local)? {
+            Origin::Value(init, _) => match init.kind {
+                ExprKind::Op { op: Op::TiledPartition(Group::ThreadBlock, size), .. } => Some(size),
+                _ => None,
+            },
+            Origin::Parameter(_) | Origin::Range(_) | Origin::Terms(_) => None,
+        }
+    }
+
+    /// Returns the length of memory.
+    pub(super) fn length(&mut self, memory: &'e Expr) -> Option<Terms> {
+        match &memory.kind {
+            ExprKind::Borrow { target, .. } => self.length(target),
+            ExprKind::Local(local) => match self.origin(*local)? {
+                Origin::Parameter(index) => match &self.function.params[usize::from(index)].ty {
+                    ParamType::Slice { .. } | ParamType::Memory { length: None, .. } => {
+                        Some(vec![Term::Length(index)])
+                    }
+                    ParamType::Memory { length: Some(length), .. } => Some(vec![Term::Constant(*length)]),
+                    _ => None,
+                },
+                Origin::Value(init, _) => matches!(self.function.kind(*local), Kind::Memory(_))
+                    .then(|| self.length(init))
+                    .flatten(),
+                Origin::Range(_) | Origin::Terms(_) => None,
+            },
+            ExprKind::Op { op: Op::SharedArray(_), types: Some((_, length)), .. } => {
+                length.map(|length| vec![Term::Constant(length)])
+            }
+            ExprKind::Op { op: Op::MapSharedRank(Memory::SharedArray), operands, .. } => self.length(operands.get(1)?),
+            ExprKind::Op { op: Op::Part { form: Part::Range, .. }, operands, .. } => {
+                let [_, start, end] = &operands[..] else { return None };
+                Some(match distance(start, end) {
+                    Some(distance) => self.terms(distance),
+                    None => {
+                        let end = self.terms(end);
+                        self.operation(Operation::Sub, end, start)
+                    }
+                })
+            }
+            ExprKind::Op { op: Op::Part { form: Part::From, .. }, operands, .. } => {
+                let [whole, start] = &operands[..] else { return None };
+                let whole = self.length(whole)?;
+                Some(self.operation(Operation::Sub, whole, start))
+            }
+            _ => match self.element(row(memory)?)? {
+                TypeShape::Array(_, length) => Some(vec![Term::Constant(*length)]),
+                _ => None,
+            },
+        }
+    }
+
+    /// Returns the type of the elements of memory.
+    fn element(&self, memory: &'e Expr) -> Option<&'e TypeShape> {
+        match &memory.kind {
+            ExprKind::Borrow { target, .. } => self.element(target),
+            ExprKind::Local(local) => match self.origin(*local)? {
+                Origin::Parameter(index) => match &self.function.params[usize::from(index)].ty {
+                    ParamType::Slice { element, .. } | ParamType::Memory { element, .. } => Some(&element.shape),
+                    _ => None,
+                },
+                Origin::Value(init, _) => self.element(init),
+                Origin::Range(_) | Origin::Terms(_) => None,
+            },
+            ExprKind::Op { op: Op::SharedArray(_), types: Some((element, _)), .. } => Some(&element.shape),
+            ExprKind::Op { op: Op::MapSharedRank(Memory::SharedArray), operands, .. } => self.element(operands.get(1)?),
+            ExprKind::Op { op: Op::Part { form: Part::Range | Part::From, .. }, operands, .. } => {
+                self.element(operands.first()?)
+            }
+            _ => match self.element(row(memory)?)? {
+                TypeShape::Array(inner, _) => Some(inner),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Returns how far the end of a range is from its start, which is natural unless the end wraps: `start + length`, `0..length`, or `(i + 1) *
+/// length` behind `i * length`.
+pub(super) fn distance<'e>(start: &Expr, end: &'e Expr) -> Option<&'e Expr> {
+    if start.integer() == Some(0) {
+        return Some(end);
+    }
+    match (&end.kind, &start.kind) {
+        (ExprKind::Binary { op: BinaryOp::Add, left, right, .. }, _) if is_same(left, start) => Some(right),
+        (ExprKind::Binary { op: BinaryOp::Add, left, right, .. }, _) if is_same(right, start) => Some(left),
+        (
+            ExprKind::Binary { op: BinaryOp::Mul, left, right, .. },
+            ExprKind::Binary { op: BinaryOp::Mul, left: number, right: length, .. },
+        ) if is_same(right, length) && is_next(left, number) => Some(right),
+        _ => None,
+    }
+}
+
+/// Whether an expression is `number + 1`.
+fn is_next(expr: &Expr, number: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => right.integer() == Some(1) && is_same(left, number),
+        _ => false,
+    }
+}
+
+/// Returns what a sum has beside a part of it.
+fn sum_with<'e>(sum: &'e Expr, part: &Expr) -> Option<&'e Expr> {
+    match &sum.kind {
+        ExprKind::Typed(inner, _) => sum_with(inner, part),
+        ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => match (is_same(left, part), is_same(right, part)) {
+            (true, _) => Some(right),
+            (_, true) => Some(left),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn operation(op: BinaryOp) -> Option<Operation> {
+    match op {
+        BinaryOp::Add => Some(Operation::Add),
+        BinaryOp::Sub => Some(Operation::Sub),
+        BinaryOp::Mul => Some(Operation::Mul),
+        BinaryOp::Div => Some(Operation::Div),
+        BinaryOp::Rem => Some(Operation::Rem),
+        BinaryOp::Shl => Some(Operation::Shl),
+        BinaryOp::Shr => Some(Operation::Shr),
+        BinaryOp::BitAnd => Some(Operation::And),
+        _ => None,
+    }
+}
+
+fn literal(digits: &str, ty: LiteralType, is_negative: bool) -> Term {
+    let Some(number) = integer(digits).and_then(|number| i64::try_from(number).ok()) else { return Term::Unknown };
+    let number = if is_negative { -number } else { number };
+    match ty {
+        LiteralType::Beside => Term::Literal(number),
+        LiteralType::Suffix(name) => Term::Suffixed(number, name),
+        LiteralType::Slot(slot) | LiteralType::Start(slot) => Term::Typed(number, slot),
+    }
+}
+
+/// Returns values after a conversion to a type.
+fn converted(mut terms: Terms, ty: &ValueType) -> Terms {
+    match ty.shape {
+        TypeShape::Scalar(_, ty) => {
+            terms.push(Term::Cast(ty));
+            terms
+        }
+        TypeShape::Named(ty) => {
+            terms.push(Term::Cast(ty));
+            terms
+        }
+        _ => vec![Term::Unknown],
+    }
+}
+
+/// Returns the value of a block that has no statements.
+fn tail(block: &Block) -> Option<&Expr> {
+    block.tail.as_deref().filter(|_| block.statements.is_empty())
+}

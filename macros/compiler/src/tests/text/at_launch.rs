@@ -1,0 +1,214 @@
+//! Tests of what the host checks before a launch: the indexes and the lengths as expressions of the parameters and the launch. `a..b` is a number
+//! from `a` to `b`, `x{<n}` one that is less than `n`, `x{+k<n}` one whose sum with `k` is, and `?` one of which nothing is known.
+
+use proc_macro2::{TokenStream, TokenTree};
+
+use super::super::{errors, expand};
+use super::{list, text};
+
+/// Returns the checks of a function, each as `index < length`, or as `end <= length`.
+#[track_caller]
+fn checks(source: &str) -> Vec<String> {
+    let expansion = expand(source);
+    assert!(errors(&expansion).is_empty(), "{:#?}", errors(&expansion));
+    let of_check = |check: &Vec<TokenTree>| {
+        let [.., TokenTree::Group(fields)] = &check[..] else { panic!("{check:?}") };
+        let [index, length] = ["index", "length"].map(|name| infix(list(fields.stream(), name).unwrap()));
+        let is_end = fields.stream().to_string().contains("is_end : true");
+        format!("{index} {} {length}", if is_end { "<=" } else { "<" })
+    };
+    let found = list(expansion, "launch_checks").unwrap();
+    found.iter().filter(|check| !check.is_empty()).map(of_check).collect()
+}
+
+/// Returns terms in postfix order as an expression.
+fn infix(terms: Vec<Vec<TokenTree>>) -> String {
+    let mut stack: Vec<String> = Vec::new();
+    for term in terms {
+        let text: String = term.iter().cloned().collect::<TokenStream>().to_string().replace(' ', "");
+        let (name, inside) = text.strip_prefix("Term::").unwrap().split_once('(').unwrap_or((&text[6..], ")"));
+        let inside = inside.strip_suffix(')').unwrap();
+        let number = |digits: &str| digits.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '8').to_string();
+        let last = |stack: &mut Vec<String>| stack.pop().unwrap();
+        let symbol = |name: &str| match name {
+            "Less" => "<",
+            "LessOrEqual" => "<=",
+            "Greater" => ">",
+            "GreaterOrEqual" => ">=",
+            _ => "==",
+        };
+        let value = match name {
+            "Literal" | "Suffixed" | "Typed" => inside.split("i64").next().unwrap().into(),
+            "Constant" => format!("C{}", inside.trim_end_matches("u16")),
+            "Parameter" => format!("p{}", number(inside).trim_end_matches('u')),
+            "Length" => format!("len{}", number(inside).trim_end_matches('u')),
+            "Launch" => inside.trim_start_matches("LaunchValue::").replace("u8", ""),
+            "Unknown" => "?".into(),
+            "Cast" => format!("T({})", last(&mut stack)),
+            "Clamp" => {
+                let (most, least) = (last(&mut stack), last(&mut stack));
+                format!("{}.clamp({least}, {most})", last(&mut stack))
+            }
+            "Limit" => {
+                let bound = last(&mut stack);
+                format!("{}{{{}{bound}}}", last(&mut stack), symbol(inside.trim_start_matches("Comparison::")))
+            }
+            "LimitOfSum" => {
+                let (bound, term) = (last(&mut stack), last(&mut stack));
+                format!("{}{{+{term}{}{bound}}}", last(&mut stack), symbol(inside.trim_start_matches("Comparison::")))
+            }
+            "Operation" => {
+                let (second, first) = (last(&mut stack), last(&mut stack));
+                match inside.trim_start_matches("Operation::") {
+                    "Add" => format!("({first} + {second})"),
+                    "Sub" => format!("({first} - {second})"),
+                    "Mul" => format!("({first} * {second})"),
+                    "Range" => format!("({first}..{second})"),
+                    "RangeInclusive" => format!("({first}..={second})"),
+                    "Either" => format!("({first} or {second})"),
+                    other => format!("{}({first}, {second})", other.to_lowercase()),
+                }
+            }
+            other => panic!("{other}"),
+        };
+        stack.push(value);
+    }
+    assert_eq!(stack.len(), 1, "{stack:?}");
+    stack.pop().unwrap()
+}
+
+const KERNEL: &str = "#[cluster_kernel] fn k(x: &[f32], out: &mut [f32], n: usize, w: usize, s: i32)";
+
+/// Checks what the host checks of a kernel's body.
+#[track_caller]
+fn has(body: &str, expected: &[&str]) {
+    assert_eq!(checks(&format!("{KERNEL} {{ {body} }}")), expected, "{body}");
+}
+
+const RANK: &str = "let i = this_grid().thread_rank();";
+
+#[test]
+fn ranks_and_parameters() {
+    has("out[this_grid().thread_rank()] = 1.0;", &["RankInGrid < len1"]);
+    has("let i = this_thread_block().thread_rank() as usize; out[i * w + n] = 1.0;", &["((T(RankInBlock) * p3) + p2) < len1"]);
+    has(
+        "let at = this_thread_block().thread_index(); let b = this_grid().block_index(); out[(b.y * 8 + at.y) as usize] = 1.0;",
+        &["T(((BlockIndex(1) * 8) + ThreadIndex(1))) < len1"],
+    );
+    has("let at = Two { a: n, b: w }; out[at.b] = 1.0;", &["p3 < len1"]);
+    has("let lane = tiled_partition::<32>(&this_thread_block()); out[n] = 1.0;", &["p2 < len1"]);
+    // What is loaded, or changes, is unknown, and no check.
+    has("let k = x[n] as usize; let mut j = n; j += 1; out[k] = 1.0; out[j] = 1.0;", &["p2 < len0"]);
+}
+
+#[test]
+fn conditions() {
+    let limited = "RankInGrid{<p2} < len1";
+    has(&format!("{RANK} if i < n {{ out[i] = 1.0; }}"), &[limited]);
+    has(&format!("{RANK} if n > i {{ out[i] = 1.0; }}"), &[limited]);
+    has(&format!("{RANK} if i >= n {{ return; }} out[i] = 1.0;"), &[limited]);
+    has(&format!("{RANK} if !(i < n) {{ return; }} out[i] = 1.0;"), &[limited]);
+    has(&format!("{RANK} let inside = i < n; if inside {{ out[i] = 1.0; }}"), &[limited]);
+    has(&format!("{RANK} assert!(i < n); out[i] = 1.0;"), &[limited]);
+    has(&format!("{RANK} if i < n && x[i] > 0.0 {{ }}"), &["RankInGrid{<p2} < len0"]);
+    has(&format!("{RANK} if i >= n || x[i] > 0.0 {{ }}"), &["RankInGrid{<p2} < len0"]);
+    has(&format!("{RANK} if i >= n {{ }} else {{ out[i] = 1.0; }}"), &[limited]);
+    has(&format!("{RANK} let inside = |k: usize| k < n; if inside(i) {{ out[i] = 1.0; }}"), &[limited]);
+    // Behind them, and of other values, they say nothing.
+    has(&format!("{RANK} if i < n {{ }} out[i] = 1.0;"), &["RankInGrid < len1"]);
+    has(&format!("{RANK} if i < n {{ }} else {{ out[i] = 1.0; }}"), &["RankInGrid{>=p2} < len1"]);
+    has(&format!("{RANK} if i < n || w == 0 {{ out[i] = 1.0; }}"), &["RankInGrid < len1"]);
+    has(&format!("{RANK} if i < n {{ let i = w; out[i] = 1.0; }}"), &["p3 < len1"]);
+    // Sums, and what is computed of a value, before and behind the condition.
+    has(&format!("{RANK} if i + 1 < n {{ out[i + 1] = 1.0; out[i] = 1.0; }}"), &[
+        "(RankInGrid{+1<p2} + 1){<p2} < len1",
+        "RankInGrid{+1<p2} < len1",
+    ]);
+    has(&format!("{RANK} let k = i * w; if i < n {{ out[k] = 1.0; }}"), &["(RankInGrid{<p2} * p3) < len1"]);
+    has(&format!("{RANK} if i * w < n {{ out[i * w] = 1.0; }}"), &["(RankInGrid * p3){<p2} < len1"]);
+    has("let k = x[n] as usize; if k < w { out[k] = 1.0; }", &["p2 < len0", "T(?){<p3} < len1"]);
+}
+
+#[test]
+fn what_changes_is_known_until_it_does() {
+    let limited = "?{<p2} < len1";
+    has(&format!("{RANK} let mut j = i; while j < n {{ out[j] = 1.0; j += 32; }}"), &[limited]);
+    has(&format!("{RANK} let mut j = i; loop {{ if j >= n {{ break; }} out[j] = 1.0; j += 32; }}"), &[limited]);
+    has(&format!("{RANK} let mut j = i; while j < n {{ let k = j; j += 32; out[k] = 1.0; }}"), &[limited]);
+    // It has changed, or may have.
+    has(&format!("{RANK} let mut j = i; while j < n {{ j += 32; out[j] = 1.0; }}"), &[]);
+    has(&format!("{RANK} let mut j = i; if j < n {{ for _ in 0..3 {{ out[j] = 1.0; j += 1; }} }}"), &[]);
+    has(&format!("{RANK} let mut j = i; if j < n {{ advance(&mut j); out[j] = 1.0; }}"), &[]);
+    has(&format!("{RANK} let mut j = i; if j < n && {{ j += 1; true }} {{ out[j] = 1.0; }}"), &[]);
+    has(&format!("{RANK} let mut j = i; if j < n {{ let f = || out[j] = 1.0; f(); }}"), &[]);
+    has(&format!("{RANK} let mut m = n; if i < m {{ m += 1; out[i] = 1.0; }}"), &["RankInGrid < len1"]);
+    has(&format!("{RANK} let mut m = n; m += 1; let k = m; if i < k {{ out[i] = 1.0; }}"), &["RankInGrid{<?} < len1"]);
+}
+
+#[test]
+fn loops_and_values_within_bounds() {
+    has(&format!("{RANK} for k in 0..w {{ out[i * w + k] = 1.0; }}"), &["((RankInGrid * p3) + (0..p3)) < len1"]);
+    has("for k in (n..=w).rev().step_by(2) { out[k] = 1.0; }", &["(p2..=p3) < len1"]);
+    has(&format!("{RANK} out[i.min(n - 1)] = 1.0;"), &["min(RankInGrid, (p2 - 1)) < len1"]);
+    has(&format!("{RANK} out[(s + i as i32).clamp(0, 9) as usize] = 1.0;"), &["T((p4 + T(RankInGrid)).clamp(0, 9)) < len1"]);
+    has(&format!("{RANK} out[i % n] = 1.0; out[i & (n - 1)] = 1.0;"), &[
+        "rem(RankInGrid, p2) < len1",
+        "and(RankInGrid, (p2 - 1)) < len1",
+    ]);
+    has(&format!("{RANK} out[if i < n {{ i }} else {{ w }}] = 1.0;"), &["(RankInGrid{<p2} or p3) < len1"]);
+    has(&format!("{RANK} let at = |a: usize, b: usize| b * w + a; out[at(i, n)] = 1.0;"), &["((p2 * p3) + RankInGrid) < len1"]);
+    // A closure has the values of all its calls.
+    has("let f = |k: usize| x[k.min(n)]; out[w] = f(3) + f(4);", &["min(?, p2) < len0", "p3 < len1"]);
+}
+
+#[test]
+fn parts_and_rows() {
+    has(&format!("{RANK} let row = &x[i * w..(i + 1) * w]; for k in 0..w {{ out[n] = row[k]; }}"), &[
+        "((RankInGrid + 1) * p3) <= len0",
+        "p2 < len1",
+        "(0..p3) < p3",
+    ]);
+    has(&format!("{RANK} let row = &x[i..][..w]; out[n] = row[s as usize];"), &[
+        "RankInGrid <= len0",
+        "p3 <= (len0 - RankInGrid)",
+        "p2 < len1",
+        "T(p4) < p3",
+    ]);
+    // A range that may end before it begins is checked by the kernel.
+    has("let row = &x[n..w]; out[n] = row[s as usize];", &["p2 < len1", "T(p4) < (p3 - p2)"]);
+    let rows = checks("#[cluster_kernel] fn k(x: &[[f32; 8]], n: usize) { let t = shared_array::<[f32; 4], 16>(); t[n][n] = x[n][n]; }");
+    assert_eq!(rows, ["p1 < C2", "p1 < C1", "p1 < len0", "p1 < C0"]);
+}
+
+#[test]
+fn device_functions() {
+    let of_function = checks("#[device] fn f(x: &[f32], i: usize, n: usize) -> f32 { if i < n { x[i] } else { 0.0 } }");
+    assert_eq!(of_function, ["p1{<p2} < len0"]);
+    let expansion = expand(&format!("{KERNEL} {{ {RANK} if i < n {{ out[i] = f(x, i, w as f32); }} }}"));
+    let calls = list(expansion, "launch_calls").unwrap();
+    let [.., TokenTree::Group(fields)] = &calls[0][..] else { panic!("{calls:?}") };
+    let arguments = list(fields.stream(), "arguments").unwrap();
+    let arguments: Vec<String> = arguments
+        .iter()
+        .map(|argument| match &argument[..] {
+            [_, TokenTree::Group(terms)] if terms.stream().is_empty() => "nothing".into(),
+            [_, TokenTree::Group(terms)] => infix(super::split(&terms.stream().into_iter().collect::<Vec<_>>())),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(arguments, ["len0", "RankInGrid{<p2}", "T(p3)"]);
+}
+
+#[test]
+fn the_text_of_checks() {
+    let source = |body: &str| format!("#[device] fn f(x: &[f32], out: &mut [f32], n: usize, w: usize, s: i32) {{ {body} }}");
+    let marked = |body: &str| text(&source(body), |kind| (kind == "AtLaunch").then(String::new));
+    let has = |body: &str, line: &str| {
+        let text = marked(body);
+        assert!(text.contains(line), "`{line}` is missing in {text}");
+    };
+    has("out[n] = 1.0;", "out[at_launch<0>(n)] = <slot0 1.0>;");
+    has("out[n] = x[w] + x[s];", "require(at_launch<1>(within(x, w)) & at_launch<2>(within(x, s)) & at_launch<0>(within(out, n)));");
+    has("for k in 0..n { out[k] = x[k]; }", "if ((holds_at_launch<0> && holds_at_launch<1> || covers(out, values_of(steps)) && covers(x, values_of(steps)))) {");
+    has("let row = &x[n..n + w]; out[0] = row[0];", "(holds_at_launch<0> ? subslice_unchecked(x, n, n + w) : subslice(x, n, n + w))");
+}

@@ -1,0 +1,134 @@
+//! Bounds checks that the host makes once, before a launch. The numbers that an index can be in any thread follow from the arguments, the
+//! shape of the launch, and the conditions around the access: with `if x < width && y < height`, `y * width + x` is at most `(height - 1) *
+//! width + width - 1`. If that is less than the memory's length, the code of the launch (`gpu::variant`) has no check there. If it is not,
+//! the kernel makes the check itself, as the access may still be within bounds.
+//!
+//! The macro writes what an index is computed of (`term`). This file puts the checks of a kernel and of the device functions that it calls together.
+//! `graph` evaluates them in the launch, by the arithmetic of `values`.
+
+use std::collections::BTreeSet;
+
+use super::order::Resolved;
+use super::template::Definition;
+use crate::shape::Shape;
+use graph::{Graph, Id};
+
+mod graph;
+mod term;
+mod values;
+
+pub use term::{Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchValue, Operation, Term};
+
+/// The most checks of a program: a variant of its code has a bit for each.
+const MOST_CHECKS: usize = 64;
+
+/// The most calls, through other functions, by which a kernel calls a device function whose checks are made.
+const MOST_CALLS: usize = 32;
+
+/// An access that is checked, at one of the calls by which the kernel gets there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Check {
+    index: Id,
+    length: Id,
+    is_end: bool,
+}
+
+/// A place in a Rust file: its name, the line and the column.
+type Place<'a> = (&'a str, u32, u32);
+
+/// The checks of a program that the host can make.
+#[derive(Debug, Default)]
+pub(crate) struct LaunchChecks {
+    graph: Graph,
+    /// For each check of the program, those of the calls by which the kernel gets there.
+    checks: Vec<Vec<Check>>,
+    /// For each check of the program, the accesses that it is about.
+    places: Vec<BTreeSet<Place<'static>>>,
+}
+
+/// The number of each check in the program, by function and by its number there; `None` for one that cannot be made.
+pub(super) type Numbers = Vec<Vec<Option<usize>>>;
+
+impl LaunchChecks {
+    /// Collects the checks of functions, of which the last is the kernel, callees before their callers.
+    pub(super) fn of(functions: &[Resolved]) -> (LaunchChecks, Numbers) {
+        let mut all = LaunchChecks::default();
+        let arguments = arguments(functions, &mut all.graph);
+        let numbers = functions.iter().zip(&arguments).map(|(function, calls)| {
+            let definition = &function.definition;
+            let number = |check: &LaunchCheck| all.number(check, definition, calls.as_ref()?);
+            definition.template.launch_checks.iter().map(number).collect()
+        });
+        let numbers = numbers.collect();
+        (all, numbers)
+    }
+
+    /// Returns the number of a check, which is that of an equal one.
+    fn number(&mut self, check: &LaunchCheck, function: &Definition, calls: &[Arguments]) -> Option<usize> {
+        let of_call = |arguments: &Arguments| {
+            let [index, length] = [check.index, check.length].map(|terms| self.graph.add(terms, function, arguments));
+            Some(Check { index: index?, length: length?, is_end: check.is_end })
+        };
+        let checks: Vec<Check> = calls.iter().map(of_call).collect::<Option<_>>()?;
+        let known = self.checks.iter().position(|other| *other == checks);
+        let number = known.or_else(|| {
+            (!checks.is_empty() && self.checks.len() < MOST_CHECKS).then(|| {
+                self.checks.push(checks);
+                self.places.push(BTreeSet::new());
+                self.checks.len() - 1
+            })
+        })?;
+        let sites = check.sites.iter().map(|site| function.template.sites[usize::from(*site)]);
+        self.places[number].extend(sites.map(|site| (function.template.file, site.line, site.column)));
+        Some(number)
+    }
+
+    /// Returns the checks that hold in a launch with these arguments, each as its bit. `bytes` returns those of a parameter.
+    pub(crate) fn holding<'a>(&self, shape: &Shape, bytes: impl Fn(usize) -> Option<&'a [u8]>) -> u64 {
+        let Some(values) = self.graph.values(shape, bytes) else { return 0 };
+        let holds = |check: &Check| values[check.index].is_below(values[check.length], check.is_end);
+        let of_all = self.checks.iter().enumerate().filter(|(_, checks)| checks.iter().all(holds));
+        of_all.fold(0, |bits, (number, _)| bits | 1 << number)
+    }
+
+    /// Returns the bits of all checks.
+    pub(crate) fn all(&self) -> u64 {
+        self.checks.iter().fold(0, |bits, _| bits << 1 | 1)
+    }
+
+    /// Whether the access at a place is one that these checks have shown to be within bounds.
+    pub(crate) fn hold_at(&self, held: u64, place: Place<'_>) -> bool {
+        self.places.iter().enumerate().any(|(number, places)| held >> number & 1 == 1 && places.contains(&place))
+    }
+}
+
+/// The arguments of a call; `None` for one of which nothing is known.
+type Arguments = Vec<Option<Id>>;
+
+/// Returns for each function the arguments of all calls by which the kernel gets there; `None` if they are too many, or not all are known.
+fn arguments(functions: &[Resolved], graph: &mut Graph) -> Vec<Option<Vec<Arguments>>> {
+    let mut all: Vec<Option<Vec<Arguments>>> = vec![Some(Vec::new()); functions.len()];
+    if let Some((kernel, last)) = functions.last().zip(all.last_mut()) {
+        let kernel = &kernel.definition;
+        let parameters = kernel.template.launch_parameters.iter().enumerate();
+        *last = Some(vec![parameters.map(|(index, of)| graph.parameter(index, *of, kernel)).collect()]);
+    }
+    for (index, caller) in functions.iter().enumerate().rev() {
+        let outer = all[index].clone();
+        for (&slot, &callee) in &caller.callees {
+            let call = caller.definition.template.launch_calls.iter().find(|call| usize::from(call.callee) == slot);
+            let inner = call.zip(outer.as_ref()).map(|(call, outer)| {
+                let mut argument = |terms: &[Term], outer: &Arguments| match terms {
+                    [] => None,
+                    terms => graph.add(terms, &caller.definition, outer),
+                };
+                let mut of_call =
+                    |outer: &Arguments| call.arguments.iter().map(|terms| argument(terms, outer)).collect::<Arguments>();
+                outer.iter().map(&mut of_call).collect::<Vec<Arguments>>()
+            });
+            let calls = all[callee].take().zip(inner).map(|(known, inner)| [known, inner].concat());
+            all[callee] = calls.filter(|calls| calls.len() <= MOST_CALLS);
+        }
+    }
+    all
+}

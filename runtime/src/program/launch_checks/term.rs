@@ -1,0 +1,158 @@
+//! The checks of a function as the macro writes them: what an index is computed of, in postfix order, and the length of its memory.
+
+/// A part of an expression in postfix order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Term {
+    /// A literal, whose type the other operand has.
+    Literal(i64),
+    /// A literal of a slot's type.
+    Typed(i64, u16),
+    /// A literal with the name of its type as a suffix.
+    Suffixed(i64, &'static str),
+    /// An entry of [`Definition::values`](super::super::template::Definition::values).
+    Constant(u16),
+    /// A parameter that is an integer.
+    Parameter(u8),
+    /// The length of a parameter that is memory.
+    Length(u8),
+    /// A number of the thread, or of the launch.
+    Launch(LaunchValue),
+    /// The rank of the thread in a tile of so many threads, an entry of [`Definition::values`](super::super::template::Definition::values).
+    RankInTile(u16),
+    /// The rank of a tile of so many threads in its block.
+    TileRank(u16),
+    /// A value of which nothing is known.
+    Unknown,
+    /// An operation of the two values before it.
+    Operation(Operation),
+    /// The conversion of the value before it to the type that is this entry of [`Definition::types`](super::super::template::Definition::types).
+    Cast(u16),
+    /// The first of the three values before it, limited by the other two, as `clamp` does it.
+    Clamp,
+    /// The first of the two values before it, for which the comparison with the second holds.
+    Limit(Comparison),
+    /// The first of the three values before it, for which the comparison of its sum with the second, and the third, holds.
+    LimitOfSum(Comparison),
+}
+
+/// A number that a thread learns from a group, or that the shape of the launch says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LaunchValue {
+    /// The index of the thread in its block, in a dimension.
+    ThreadIndex(u8),
+    /// The number of threads of a block, in a dimension.
+    BlockExtent(u8),
+    /// The index of the block in the grid, in a dimension.
+    BlockIndex(u8),
+    /// The number of blocks of the grid, in a dimension.
+    GridExtent(u8),
+    /// The index of the block in its cluster, in a dimension.
+    BlockIndexInCluster(u8),
+    /// The number of blocks of a cluster, in a dimension.
+    ClusterExtent(u8),
+    /// The rank of the thread in its block.
+    RankInBlock,
+    /// The number of threads of a block.
+    ThreadsOfBlock,
+    /// The rank of the thread in its cluster.
+    RankInCluster,
+    /// The number of threads of a cluster.
+    ThreadsOfCluster,
+    /// The rank of the block in its cluster.
+    BlockRankInCluster,
+    /// The number of blocks of a cluster.
+    BlocksOfCluster,
+    /// The rank of the thread in the grid.
+    RankInGrid,
+    /// The number of threads of the grid.
+    ThreadsOfGrid,
+    /// The rank of the block in the grid.
+    BlockRankInGrid,
+    /// The number of blocks of the grid.
+    BlocksOfGrid,
+    /// The rank of the cluster in the grid.
+    ClusterRank,
+    /// The number of clusters of the grid.
+    ClustersOfGrid,
+}
+
+/// An operation of two values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a * b`
+    Mul,
+    /// `a / b`
+    Div,
+    /// `a % b`
+    Rem,
+    /// `a << b`
+    Shl,
+    /// `a >> b`
+    Shr,
+    /// `a & b`
+    And,
+    /// `a.min(b)`
+    Min,
+    /// `a.max(b)`
+    Max,
+    /// `a.saturating_sub(b)`
+    SaturatingSub,
+    /// A number from `a` to `b`, without `b`.
+    Range,
+    /// A number from `a` to `b`.
+    RangeInclusive,
+    /// One of both.
+    Either,
+}
+
+/// A comparison of two values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Comparison {
+    /// `a < b`
+    Less,
+    /// `a <= b`
+    LessOrEqual,
+    /// `a > b`
+    Greater,
+    /// `a >= b`
+    GreaterOrEqual,
+    /// `a == b`
+    Equal,
+}
+
+/// A check of an access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchCheck {
+    /// The index, or the end of a part of the memory.
+    pub index: &'static [Term],
+    /// The length of the memory.
+    pub length: &'static [Term],
+    /// Whether it is the end of a part, which may be the length.
+    pub is_end: bool,
+    /// The accesses, by their numbers in [`Template::sites`](super::super::template::Template::sites).
+    pub sites: &'static [u16],
+}
+
+/// A call of a device function whose arguments are known as far as its checks need them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchCall {
+    /// The slot of the function.
+    pub callee: u16,
+    /// The integers among the arguments, and the lengths of those that are memory; nothing for the others.
+    pub arguments: &'static [&'static [Term]],
+}
+
+/// What a parameter of a kernel is for the checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaunchParameter {
+    /// An integer, of the type that is this entry of [`Definition::types`](super::super::template::Definition::types).
+    Integer(u16),
+    /// A slice.
+    Memory,
+    /// Anything else.
+    Other,
+}

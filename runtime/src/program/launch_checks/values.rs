@@ -1,0 +1,306 @@
+//! Sets of integers, as intervals: what a value can be in any thread of a launch. Whatever the arithmetic of the type may lose is unknown: the
+//! sum of two words, say, is known modulo 2^32 only if it does not fit a word. So no access is taken to be within bounds that is not.
+
+use super::term::{Comparison, LaunchValue, Operation};
+use crate::shape::{Dim3, Shape};
+
+/// An integer type of at most 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Integer {
+    bits: u32,
+    signed: bool,
+}
+
+/// The values that a number can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Values {
+    /// The type, unless it is that of a literal, or unknown.
+    ty: Option<Integer>,
+    known: Known,
+}
+
+/// What is known of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Known {
+    Nothing,
+    /// Each of them differs from a number from the first to the second one by a multiple of 2^bits of the type. If the first one is larger,
+    /// there are none, and nothing that needs them is executed.
+    Between(i128, i128),
+}
+
+use Known::{Between, Nothing};
+
+impl Integer {
+    /// `usize` of the GPU.
+    pub(super) const WORD: Integer = Integer { bits: 64, signed: false };
+    const U32: Integer = Integer { bits: 32, signed: false };
+
+    pub(super) fn named(name: &str) -> Option<Integer> {
+        let of = |bits, signed| Some(Integer { bits, signed });
+        match name {
+            "u8" => of(8, false),
+            "u16" => of(16, false),
+            "u32" => of(32, false),
+            "u64" | "usize" => of(64, false),
+            "i8" => of(8, true),
+            "i16" => of(16, true),
+            "i32" => of(32, true),
+            "i64" | "isize" => of(64, true),
+            _ => None,
+        }
+    }
+
+    fn least(self) -> i128 {
+        if self.signed { -(1 << (self.bits - 1)) } else { 0 }
+    }
+
+    fn most(self) -> i128 {
+        (1 << (self.bits - u32::from(self.signed))) - 1
+    }
+
+    /// Reads a value that begins with the first byte.
+    pub(super) fn read(self, bytes: &[u8]) -> Option<Values> {
+        let mut word = [0; 8];
+        let size = self.bits as usize / 8;
+        word[..size].copy_from_slice(bytes.get(..size)?);
+        let unsigned = i128::from(u64::from_le_bytes(word));
+        let value = if unsigned > self.most() { unsigned - (1 << self.bits) } else { unsigned };
+        Some(Values::of(self, value, value))
+    }
+}
+
+impl Values {
+    pub(super) const UNKNOWN: Values = Values { ty: None, known: Nothing };
+
+    pub(super) fn literal(number: i128) -> Values {
+        Values { ty: None, known: Between(number, number) }
+    }
+
+    pub(super) fn of(ty: Integer, low: i128, high: i128) -> Values {
+        Values { ty: Some(ty), known: Between(low, high) }
+    }
+
+    /// Returns the ranks below a number of threads or of tiles.
+    pub(super) fn rank_below(count: u128) -> Values {
+        Values::of(Integer::U32, 0, count as i128 - 1)
+    }
+
+    /// Returns the values that a number of the launch has in all of its threads.
+    pub(super) fn of_launch(value: LaunchValue, shape: &Shape) -> Values {
+        let Shape { grid, cluster, block, .. } = *shape;
+        let axis = |of: Dim3, axis: u8| u64::from([of.x, of.y, of.z][usize::from(axis.min(2))]);
+        let (threads, in_cluster, in_grid) = (block.count(), cluster.count(), grid.count());
+        let clusters = in_grid / in_cluster.max(1);
+        // What a rank is less than, or the number itself.
+        let (is_rank, ty, count) = match value {
+            LaunchValue::ThreadIndex(of) => (true, Integer::U32, u128::from(axis(block, of))),
+            LaunchValue::BlockExtent(of) => (false, Integer::U32, axis(block, of).into()),
+            LaunchValue::BlockIndex(of) => (true, Integer::U32, axis(grid, of).into()),
+            LaunchValue::GridExtent(of) => (false, Integer::U32, axis(grid, of).into()),
+            LaunchValue::BlockIndexInCluster(of) => (true, Integer::U32, axis(cluster, of).into()),
+            LaunchValue::ClusterExtent(of) => (false, Integer::U32, axis(cluster, of).into()),
+            LaunchValue::RankInBlock => (true, Integer::U32, threads.into()),
+            LaunchValue::ThreadsOfBlock => (false, Integer::U32, threads.into()),
+            LaunchValue::RankInCluster => (true, Integer::U32, u128::from(threads) * u128::from(in_cluster)),
+            LaunchValue::ThreadsOfCluster => (false, Integer::U32, u128::from(threads) * u128::from(in_cluster)),
+            LaunchValue::BlockRankInCluster => (true, Integer::U32, in_cluster.into()),
+            LaunchValue::BlocksOfCluster => (false, Integer::U32, in_cluster.into()),
+            LaunchValue::RankInGrid => (true, Integer::WORD, u128::from(threads) * u128::from(in_grid)),
+            LaunchValue::ThreadsOfGrid => (false, Integer::WORD, u128::from(threads) * u128::from(in_grid)),
+            LaunchValue::BlockRankInGrid => (true, Integer::WORD, in_grid.into()),
+            LaunchValue::BlocksOfGrid => (false, Integer::WORD, in_grid.into()),
+            LaunchValue::ClusterRank => (true, Integer::WORD, clusters.into()),
+            LaunchValue::ClustersOfGrid => (false, Integer::WORD, clusters.into()),
+        };
+        let count = count as i128;
+        if is_rank { Values::of(ty, 0, count - 1) } else { Values::of(ty, count, count) }
+    }
+
+    /// Returns the interval of the values themselves, if they are known: that of numbers which the type has.
+    fn exact(self) -> Option<(i128, i128)> {
+        let Between(low, high) = self.known else { return None };
+        let fits = match self.ty {
+            Some(ty) => ty.least() <= low && high <= ty.most(),
+            None => true,
+        };
+        (fits || low > high).then_some((low, high))
+    }
+
+    /// Returns the type of an operation of both, which have one type.
+    fn ty_with(self, other: Values) -> Option<Integer> {
+        self.ty.or(other.ty)
+    }
+
+    pub(super) fn operation(self, operation: Operation, other: Values) -> Values {
+        let ty = match operation {
+            // The amount has a type of its own.
+            Operation::Shl | Operation::Shr => self.ty,
+            _ => self.ty_with(other),
+        };
+        // A literal has the type of the other operand. Without one, the arithmetic is of an unknown type.
+        if ty.is_none() {
+            return Values::UNKNOWN;
+        }
+        let typed = |of: Values| Values { ty, ..of };
+        let (first, second) = match operation {
+            Operation::Shl | Operation::Shr => (self, other),
+            _ => (typed(self), typed(other)),
+        };
+        let known = match operation {
+            Operation::Add | Operation::Sub | Operation::Mul | Operation::Shl => first.modular(operation, second),
+            Operation::Range | Operation::RangeInclusive => {
+                // An empty range has no value, and its end need not be one behind its start.
+                let last = i128::from(operation == Operation::Range);
+                first.exact().zip(second.exact()).map(|((low, _), (_, high))| Between(low, high - last))
+            }
+            Operation::Either => {
+                let both = first.exact().zip(second.exact());
+                both.map(|((low, high), (other_low, other_high))| match (low > high, other_low > other_high) {
+                    (true, _) => Between(other_low, other_high),
+                    (_, true) => Between(low, high),
+                    _ => Between(low.min(other_low), high.max(other_high)),
+                })
+            }
+            Operation::Div | Operation::Rem | Operation::Shr | Operation::And => first.divided(operation, second),
+            Operation::Min | Operation::Max | Operation::SaturatingSub => first.bounded(operation, second),
+        };
+        Values { ty, known: known.unwrap_or(Nothing) }
+    }
+
+    /// Returns sums, differences and products, which are those of numbers modulo 2^bits.
+    fn modular(self, operation: Operation, other: Values) -> Option<Known> {
+        let (Between(low, high), Between(from, to)) = (self.known, other.known) else { return None };
+        if low > high || from > to {
+            return Some(Between(1, 0));
+        }
+        let (low, high) = match operation {
+            Operation::Add => (low.checked_add(from)?, high.checked_add(to)?),
+            Operation::Sub => (low.checked_sub(to)?, high.checked_sub(from)?),
+            Operation::Mul => {
+                let products = [low.checked_mul(from)?, low.checked_mul(to)?, high.checked_mul(from)?, high.checked_mul(to)?];
+                (products.into_iter().min()?, products.into_iter().max()?)
+            }
+            _ => {
+                // Rust masks the amount.
+                let bits = self.ty?.bits;
+                let (from, to) = other.exact()?;
+                (0 <= from && to < i128::from(bits) && 0 <= low).then_some(())?;
+                (low.checked_mul(1 << from)?, high.checked_mul(1 << to)?)
+            }
+        };
+        // So large numbers are no index, and leave room for what is added.
+        (low.abs() < 1 << 100 && high.abs() < 1 << 100).then_some(Between(low, high))
+    }
+
+    /// Returns what is less than one of the operands.
+    fn divided(self, operation: Operation, other: Values) -> Option<Known> {
+        let (from, to) = other.exact()?;
+        let natural = self.exact().filter(|(low, _)| 0 <= *low);
+        if natural.is_some_and(|(low, high)| low > high) || from > to {
+            return Some(Between(1, 0));
+        }
+        match operation {
+            Operation::Div => {
+                let (low, high) = natural.filter(|_| 1 <= from)?;
+                Some(Between(low / to, high / from))
+            }
+            Operation::Rem => {
+                (1 <= from).then_some(())?;
+                match natural {
+                    Some((low, high)) if high < from => Some(Between(low, high)),
+                    Some((_, high)) => Some(Between(0, high.min(to - 1))),
+                    None => self.ty.filter(|ty| !ty.signed).map(|_| Between(0, to - 1)),
+                }
+            }
+            Operation::Shr => {
+                let (low, high) = natural?;
+                let is_amount = 0 <= from && to < i128::from(self.ty?.bits);
+                is_amount.then(|| Between(low >> to, high >> from))
+            }
+            _ => {
+                let mask = (0 <= from).then_some(to);
+                let least = natural.map(|(_, high)| high).into_iter().chain(mask).min()?;
+                Some(Between(0, least))
+            }
+        }
+    }
+
+    /// Returns the smaller or the larger one of both. One of them is enough for one side.
+    fn bounded(self, operation: Operation, other: Values) -> Option<Known> {
+        let all = |of: Values| of.exact().or_else(|| of.ty.map(|ty| (ty.least(), ty.most())));
+        let ((low, high), (from, to)) = (all(self)?, all(other)?);
+        if low > high || from > to {
+            return Some(Between(1, 0));
+        }
+        Some(match operation {
+            Operation::Min => Between(low.min(from), high.min(to)),
+            Operation::Max => Between(low.max(from), high.max(to)),
+            _ => {
+                let ty = self.ty?;
+                let within = |number: i128| number.clamp(ty.least(), ty.most());
+                Between(within(low - to), within(high - from))
+            }
+        })
+    }
+
+    pub(super) fn cast(self, ty: Integer) -> Values {
+        let known = match self.known {
+            // A type of fewer bits has what the numbers are modulo fewer bits.
+            Between(low, high) if self.ty.is_some_and(|from| ty.bits <= from.bits) => Between(low, high),
+            _ => self.exact().map_or(Nothing, |(low, high)| Between(low, high)),
+        };
+        Values { ty: Some(ty), known }
+    }
+
+    /// Returns the values that `clamp` makes of these. It fails if the bounds are not in order.
+    pub(super) fn clamp(self, least: Values, most: Values) -> Values {
+        self.operation(Operation::Max, least).operation(Operation::Min, most)
+    }
+
+    /// Returns those of the values whose sum with another one compares so with a bound.
+    pub(super) fn limited(self, term: Values, comparison: Comparison, bound: Values) -> Values {
+        let ty = self.ty_with(bound);
+        let of_type = Values { ty, ..self };
+        self.allowed(ty, term, comparison, bound).map_or(self, |(from, to)| match of_type.exact() {
+            Some((low, high)) => Values { ty, known: Between(low.max(from), high.min(to)) },
+            None => match ty {
+                Some(ty) => Values::of(ty, from.max(ty.least()), to.min(ty.most())),
+                None => self,
+            },
+        })
+    }
+
+    /// Returns the least and the largest number of a type that a comparison of its sum with another one allows.
+    fn allowed(self, ty: Option<Integer>, term: Values, comparison: Comparison, bound: Values) -> Option<(i128, i128)> {
+        let ty = ty?;
+        let ((from, to), (low, high)) = (Values { ty: Some(ty), ..term }.exact()?, Values { ty: Some(ty), ..bound }.exact()?);
+        if from > to || low > high {
+            return None;
+        }
+        // A sum that wraps says nothing.
+        if (from, to) != (0, 0) {
+            let (least, most) = Values { ty: Some(ty), ..self }.exact()?;
+            (ty.least() <= least.checked_add(from)? && most.checked_add(to)? <= ty.most()).then_some(())?;
+        }
+        let (least, most) = (ty.least() - to.max(0), ty.most() - from.min(0));
+        Some(match comparison {
+            Comparison::Less => (least, high - 1 - from),
+            Comparison::LessOrEqual => (least, high - from),
+            Comparison::Greater => (low + 1 - to, most),
+            Comparison::GreaterOrEqual => (low - to, most),
+            Comparison::Equal => (low - to, high - from),
+        })
+    }
+
+    /// Whether each of the values is an index of memory of each of these lengths, or also the length itself.
+    pub(super) fn is_below(self, length: Values, or_equal: bool) -> bool {
+        let Some((shortest, _)) = length.exact() else { return false };
+        match self.exact() {
+            Some((low, high)) => low > high || 0 <= low && high < shortest + i128::from(or_equal),
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
