@@ -437,6 +437,7 @@ pub(super) mod tests {
         needs: &[],
         launch_checks: &[],
         launch_calls: &[],
+        launch_result: &[],
         launch_parameters: &[],
         continued: false,
     };

@@ -101,7 +101,10 @@ impl<'a> Simulated<'a> {
             (&failure.cause, &failure.location)
         {
             let is_held = self.program.launch_checks().hold_at(self.held_checks, (&at.file, at.line, at.column));
-            assert!(!is_held, "the check of this access was to hold in the launch, which is a mistake of phalanx: {failure}");
+            assert!(
+                !is_held,
+                "the check of this access was to hold in the launch, which is a mistake of phalanx: {failure}"
+            );
         }
     }
 

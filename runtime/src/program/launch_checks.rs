@@ -6,12 +6,11 @@
 //! The macro writes what an index is computed of (`term`). This file puts the checks of a kernel and of the device functions that it calls together.
 //! `graph` evaluates them in the launch, by the arithmetic of `values`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::order::Resolved;
-use super::template::Definition;
 use crate::shape::Shape;
-use graph::{Graph, Id};
+use graph::{Graph, Id, call_at};
 
 mod graph;
 mod term;
@@ -42,8 +41,10 @@ pub(crate) struct LaunchChecks {
     graph: Graph,
     /// For each check of the program, those of the calls by which the kernel gets there.
     checks: Vec<Vec<Check>>,
-    /// For each check of the program, the accesses that it is about.
-    places: Vec<BTreeSet<Place<'static>>>,
+    /// For each check of the program, the accesses that it is about, by their functions and numbers there.
+    sites: Vec<BTreeSet<(usize, u16)>>,
+    /// The accesses and other sites of the functions, by place.
+    places: BTreeMap<Place<'static>, BTreeSet<(usize, u16)>>,
 }
 
 /// The number of each check in the program, by function and by its number there; `None` for one that cannot be made.
@@ -54,33 +55,37 @@ impl LaunchChecks {
     pub(super) fn of(functions: &[Resolved]) -> (LaunchChecks, Numbers) {
         let mut all = LaunchChecks::default();
         let arguments = arguments(functions, &mut all.graph);
-        let numbers = functions.iter().zip(&arguments).map(|(function, calls)| {
-            let definition = &function.definition;
-            let number = |check: &LaunchCheck| all.number(check, definition, calls.as_ref()?);
-            definition.template.launch_checks.iter().map(number).collect()
+        let numbers = functions.iter().zip(&arguments).enumerate().map(|(index, (function, calls))| {
+            let template = function.definition.template;
+            for (site, at) in (0..).zip(template.sites) {
+                all.places.entry((template.file, at.line, at.column)).or_default().insert((index, site));
+            }
+            let number = |check: &LaunchCheck| {
+                let number = all.number(check, (functions, index), calls.as_ref()?)?;
+                all.sites[number].extend(check.sites.iter().map(|site| (index, *site)));
+                Some(number)
+            };
+            template.launch_checks.iter().map(number).collect()
         });
         let numbers = numbers.collect();
         (all, numbers)
     }
 
     /// Returns the number of a check, which is that of an equal one.
-    fn number(&mut self, check: &LaunchCheck, function: &Definition, calls: &[Arguments]) -> Option<usize> {
+    fn number(&mut self, check: &LaunchCheck, function: (&[Resolved], usize), calls: &[Arguments]) -> Option<usize> {
         let of_call = |arguments: &Arguments| {
             let [index, length] = [check.index, check.length].map(|terms| self.graph.add(terms, function, arguments));
             Some(Check { index: index?, length: length?, is_end: check.is_end })
         };
         let checks: Vec<Check> = calls.iter().map(of_call).collect::<Option<_>>()?;
         let known = self.checks.iter().position(|other| *other == checks);
-        let number = known.or_else(|| {
+        known.or_else(|| {
             (!checks.is_empty() && self.checks.len() < MOST_CHECKS).then(|| {
                 self.checks.push(checks);
-                self.places.push(BTreeSet::new());
+                self.sites.push(BTreeSet::new());
                 self.checks.len() - 1
             })
-        })?;
-        let sites = check.sites.iter().map(|site| function.template.sites[usize::from(*site)]);
-        self.places[number].extend(sites.map(|site| (function.template.file, site.line, site.column)));
-        Some(number)
+        })
     }
 
     /// Returns the checks that hold in a launch with these arguments, each as its bit. `bytes` returns those of a parameter.
@@ -96,9 +101,12 @@ impl LaunchChecks {
         self.checks.iter().fold(0, |bits, _| bits << 1 | 1)
     }
 
-    /// Whether the access at a place is one that these checks have shown to be within bounds.
+    /// Whether all accesses at a place are such that these checks have shown to be within bounds. `rows[i][k]` are two at one place.
     pub(crate) fn hold_at(&self, held: u64, place: Place<'_>) -> bool {
-        self.places.iter().enumerate().any(|(number, places)| held >> number & 1 == 1 && places.contains(&place))
+        let is_held = |site: &(usize, u16)| {
+            self.sites.iter().enumerate().any(|(number, sites)| held >> number & 1 == 1 && sites.contains(site))
+        };
+        self.places.get(&place).is_some_and(|sites| sites.iter().all(is_held))
     }
 }
 
@@ -116,15 +124,10 @@ fn arguments(functions: &[Resolved], graph: &mut Graph) -> Vec<Option<Vec<Argume
     for (index, caller) in functions.iter().enumerate().rev() {
         let outer = all[index].clone();
         for (&slot, &callee) in &caller.callees {
-            let call = caller.definition.template.launch_calls.iter().find(|call| usize::from(call.callee) == slot);
+            let call = u16::try_from(slot).ok().and_then(|slot| call_at(caller, slot));
             let inner = call.zip(outer.as_ref()).map(|(call, outer)| {
-                let mut argument = |terms: &[Term], outer: &Arguments| match terms {
-                    [] => None,
-                    terms => graph.add(terms, &caller.definition, outer),
-                };
-                let mut of_call =
-                    |outer: &Arguments| call.arguments.iter().map(|terms| argument(terms, outer)).collect::<Arguments>();
-                outer.iter().map(&mut of_call).collect::<Vec<Arguments>>()
+                let of_call = |outer: &Arguments| graph.arguments((functions, index), call, outer);
+                outer.iter().map(of_call).collect::<Vec<Arguments>>()
             });
             let calls = all[callee].take().zip(inner).map(|(known, inner)| [known, inner].concat());
             all[callee] = calls.filter(|calls| calls.len() <= MOST_CALLS);

@@ -62,6 +62,7 @@ mod tests {
             needs: &[],
             launch_checks: &[],
             launch_calls: &[],
+            launch_result: &[],
             launch_parameters: &[],
             continued: false,
         };

@@ -14,7 +14,7 @@ use phalanx_contract::protocol::ProtocolSummary;
 use phalanx_contract::uniformity::{Bound, UniformitySummary};
 
 use super::constant::Constant;
-use super::launch_checks::{LaunchCall, LaunchCheck, LaunchParameter};
+use super::launch_checks::{LaunchCall, LaunchCheck, LaunchParameter, Term};
 use super::options::KernelOptions;
 use super::type_info::{TypeArgument, TypeInfo};
 use crate::program::types::DeviceType;
@@ -55,6 +55,8 @@ pub struct Template {
     pub launch_checks: &'static [LaunchCheck],
     /// The calls of device functions whose arguments matter for that.
     pub launch_calls: &'static [LaunchCall],
+    /// The integer that a device function returns, or those of a tuple that it returns, as far as they matter for that.
+    pub launch_result: &'static [&'static [Term]],
     /// What the parameters of a kernel are for that.
     pub launch_parameters: &'static [LaunchParameter],
     /// Whether the last parameter in the text is what the caller does with the `Option` that the function returns.

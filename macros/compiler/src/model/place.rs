@@ -40,19 +40,21 @@ pub(crate) fn may_write(expr: &Expr, local: LocalId) -> bool {
 /// Returns the number of places in `expr` that may write the variable.
 pub(crate) fn writes(expr: &Expr, local: LocalId) -> usize {
     let mut count = 0;
-    walk(expr, &mut |inner| {
-        let is_write = match &inner.kind {
-            ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => local_of(place) == Some(local),
-            ExprKind::Borrow { mutable: true, target } => local_of(target) == Some(local),
-            ExprKind::Cuda(inline_cuda) => {
-                let mut written = inline_cuda.operands.iter().filter(|operand| operand.direction != Direction::In);
-                written.any(|operand| local_of(&operand.value) == Some(local))
-            }
-            _ => false,
-        };
-        count += usize::from(is_write);
-    });
+    walk(expr, &mut |inner| count += usize::from(writes_itself(inner, local)));
     count
+}
+
+/// Whether `expr` itself, apart from its parts, may write the variable.
+pub(crate) fn writes_itself(expr: &Expr, local: LocalId) -> bool {
+    match &expr.kind {
+        ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => local_of(place) == Some(local),
+        ExprKind::Borrow { mutable: true, target } => local_of(target) == Some(local),
+        ExprKind::Cuda(inline_cuda) => {
+            let mut written = inline_cuda.operands.iter().filter(|operand| operand.direction != Direction::In);
+            written.any(|operand| local_of(&operand.value) == Some(local))
+        }
+        _ => false,
+    }
 }
 
 /// Returns the variables that are borrowed mutably for longer than a call.

@@ -167,7 +167,9 @@ pub(crate) fn children<'e>(expr: &'e Expr, visit: &mut impl FnMut(Child<'e>)) {
         ExprKind::Break { value, .. } | ExprKind::Return { value, .. } => {
             value.iter().for_each(|inner| visit(Child::Expr(inner)))
         }
-        ExprKind::Cuda(inline_cuda) => inline_cuda.operands.iter().for_each(|operand| visit(Child::Expr(&operand.value))),
+        ExprKind::Cuda(inline_cuda) => {
+            inline_cuda.operands.iter().for_each(|operand| visit(Child::Expr(&operand.value)))
+        }
         ExprKind::Assert(test, message) => {
             test.operands().into_iter().chain(&message.values).for_each(|inner| visit(Child::Expr(inner)));
         }

@@ -109,6 +109,7 @@ static ROTATE: Template = Template {
     needs: &[],
     launch_checks: &[],
     launch_calls: &[],
+    launch_result: &[],
     launch_parameters: &[],
     continued: false,
 };

@@ -59,6 +59,7 @@ static SQUARE: Template = Template {
     needs: &[],
     launch_checks: &[],
     launch_calls: &[],
+    launch_result: &[],
     launch_parameters: &[],
     continued: false,
 };
@@ -113,6 +114,7 @@ static TWICE: Template = Template {
     needs: &[],
     launch_checks: &[],
     launch_calls: &[],
+    launch_result: &[],
     launch_parameters: &[],
     continued: false,
 };
@@ -335,6 +337,7 @@ static DOUBLE: Template = Template {
     needs: &[],
     launch_checks: &[],
     launch_calls: &[],
+    launch_result: &[],
     launch_parameters: &[],
     continued: false,
 };
@@ -385,6 +388,7 @@ const DOUBLE_AS_DEVICE: Template = Template {
     needs: &[],
     launch_checks: &[],
     launch_calls: &[],
+    launch_result: &[],
     launch_parameters: &[],
     continued: false,
 };

@@ -3,9 +3,10 @@
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-use super::term::{Comparison, LaunchParameter, LaunchValue, Operation, Term};
+use super::term::{Comparison, LaunchCall, LaunchParameter, LaunchValue, Operation, Term};
 use super::values::{Integer, Values};
 use crate::program::constant::Value;
+use crate::program::order::Resolved;
 use crate::program::template::{Definition, Slot};
 use crate::program::type_info::{TypeInfo, TypeName};
 use crate::scalar::Scalar;
@@ -50,11 +51,16 @@ impl Graph {
         }
     }
 
-    /// Adds an expression of a function that is called with these arguments. Returns `None` if there are too many.
-    pub(super) fn add(&mut self, terms: &[Term], function: &Definition, arguments: &[Option<Id>]) -> Option<Id> {
+    /// Adds an expression of the function of this index, which is called with these arguments. Returns `None` if there are too many.
+    pub(super) fn add(
+        &mut self,
+        terms: &[Term],
+        (functions, index): (&[Resolved], usize),
+        arguments: &[Option<Id>],
+    ) -> Option<Id> {
+        let function = &functions[index].definition;
         let mut stack: SmallVec<[Id; 8]> = SmallVec::new();
         for term in terms {
-            let mut last = || stack.pop();
             let node = match *term {
                 Term::Parameter(index) | Term::Length(index) => {
                     let argument = arguments.get(usize::from(index)).copied().flatten();
@@ -66,6 +72,13 @@ impl Graph {
                         None => Node::Number(Values::UNKNOWN),
                     }
                 }
+                Term::Result(slot, part) => match self.result((functions, index), slot, part, arguments) {
+                    Some(result) => {
+                        stack.push(result);
+                        continue;
+                    }
+                    None => Node::Number(Values::UNKNOWN),
+                },
                 Term::Literal(number) => Node::Number(Values::literal(number.into())),
                 Term::Typed(number, slot) => match &function.slots[usize::from(slot)] {
                     Slot::Type(ty) => typed(integer_of(ty), number.into()),
@@ -81,33 +94,57 @@ impl Graph {
                     Some(size) => Node::Number(Values::rank_below(size.into())),
                     None => Node::Number(Values::UNKNOWN),
                 },
-                Term::TileRank(size) => {
-                    tile_size(function, size).map_or(Node::Number(Values::UNKNOWN), Node::TileRank)
-                }
+                Term::TileRank(size) => tile_size(function, size).map_or(Node::Number(Values::UNKNOWN), Node::TileRank),
                 Term::Unknown => Node::Number(Values::UNKNOWN),
                 Term::Operation(operation) => {
-                    let second = last()?;
-                    Node::Operation(operation, [last()?, second])
+                    let second = stack.pop()?;
+                    Node::Operation(operation, [stack.pop()?, second])
                 }
-                Term::Cast(ty) => Node::Cast(integer(function, ty), last()?),
+                Term::Cast(ty) => Node::Cast(integer(function, ty), stack.pop()?),
                 Term::Clamp => {
-                    let (most, least) = (last()?, last()?);
-                    Node::Clamp([last()?, least, most])
+                    let (most, least) = (stack.pop()?, stack.pop()?);
+                    Node::Clamp([stack.pop()?, least, most])
                 }
                 Term::Limit(comparison) => {
-                    let (bound, value) = (last()?, last()?);
+                    let (bound, value) = (stack.pop()?, stack.pop()?);
                     let nothing = self.node(Node::Number(Values::literal(0)))?;
                     Node::Limited(comparison, [value, nothing, bound])
                 }
                 Term::LimitOfSum(comparison) => {
-                    let (bound, term) = (last()?, last()?);
-                    Node::Limited(comparison, [last()?, term, bound])
+                    let (bound, term) = (stack.pop()?, stack.pop()?);
+                    Node::Limited(comparison, [stack.pop()?, term, bound])
                 }
             };
             let id = self.node(node)?;
             stack.push(id);
         }
         stack.pop().filter(|_| stack.is_empty())
+    }
+
+    /// Returns the arguments of a call in a function that is called with these arguments.
+    pub(super) fn arguments(
+        &mut self,
+        caller: (&[Resolved], usize),
+        call: &LaunchCall,
+        arguments: &[Option<Id>],
+    ) -> Vec<Option<Id>> {
+        let argument = |terms: &&[Term]| if terms.is_empty() { None } else { self.add(terms, caller, arguments) };
+        call.arguments.iter().map(argument).collect()
+    }
+
+    /// Returns a part of what a function returns to its caller.
+    fn result(
+        &mut self,
+        (functions, index): (&[Resolved], usize),
+        slot: u16,
+        part: u8,
+        arguments: &[Option<Id>],
+    ) -> Option<Id> {
+        let callee = functions[index].callee(slot)?;
+        let terms = *functions[callee].definition.template.launch_result.get(usize::from(part))?;
+        let call = call_at(&functions[index], slot)?;
+        let arguments = self.arguments((functions, index), call, arguments);
+        self.add(terms, (functions, callee), &arguments)
     }
 
     fn node(&mut self, node: Node) -> Option<Id> {
@@ -148,6 +185,11 @@ impl Graph {
         }
         Some(values)
     }
+}
+
+/// Returns what is known of the call at a slot.
+pub(super) fn call_at(caller: &Resolved, slot: u16) -> Option<&'static LaunchCall> {
+    caller.definition.template.launch_calls.iter().find(|call| call.callee == slot)
 }
 
 fn typed(ty: Option<Integer>, number: i128) -> Node {

@@ -21,6 +21,8 @@ pub enum Term {
     RankInTile(u16),
     /// The rank of a tile of so many threads in its block.
     TileRank(u16),
+    /// A part of what the device function of a slot returns, by its number among those of a tuple.
+    Result(u16, u8),
     /// A value of which nothing is known.
     Unknown,
     /// An operation of the two values before it.

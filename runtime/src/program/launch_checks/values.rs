@@ -177,7 +177,8 @@ impl Values {
             Operation::Add => (low.checked_add(from)?, high.checked_add(to)?),
             Operation::Sub => (low.checked_sub(to)?, high.checked_sub(from)?),
             Operation::Mul => {
-                let products = [low.checked_mul(from)?, low.checked_mul(to)?, high.checked_mul(from)?, high.checked_mul(to)?];
+                let products =
+                    [low.checked_mul(from)?, low.checked_mul(to)?, high.checked_mul(from)?, high.checked_mul(to)?];
                 (products.into_iter().min()?, products.into_iter().max()?)
             }
             _ => {
@@ -273,7 +274,8 @@ impl Values {
     /// Returns the least and the largest number of a type that a comparison of its sum with another one allows.
     fn allowed(self, ty: Option<Integer>, term: Values, comparison: Comparison, bound: Values) -> Option<(i128, i128)> {
         let ty = ty?;
-        let ((from, to), (low, high)) = (Values { ty: Some(ty), ..term }.exact()?, Values { ty: Some(ty), ..bound }.exact()?);
+        let ((from, to), (low, high)) =
+            (Values { ty: Some(ty), ..term }.exact()?, Values { ty: Some(ty), ..bound }.exact()?);
         if from > to || low > high {
             return None;
         }

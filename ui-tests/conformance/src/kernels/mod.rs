@@ -55,6 +55,7 @@ mod iterations;
 mod lanes_as_indexes;
 mod lanes_in_loops;
 mod large_shared;
+mod launch_checks;
 mod layouts;
 mod left_early;
 mod literals;
@@ -211,6 +212,7 @@ pub fn modules() -> Vec<Module> {
         constants::modules(),
         lanes_as_indexes::modules(),
         lanes_in_loops::modules(),
+        launch_checks::modules(),
         large_shared::modules(),
         mixtures::modules(),
         unchecked::modules(),

@@ -12,6 +12,8 @@ use crate::model::{Function, Role, SiteId, SlotId, TypeId, ValueId};
 pub(crate) struct AtLaunch {
     pub(crate) checks: Vec<LaunchCheck>,
     pub(crate) calls: Vec<LaunchCall>,
+    /// What the function returns: an integer, or the parts of a tuple.
+    pub(crate) result: Vec<Terms>,
 }
 
 /// A check: an index, or the end of a part of memory, and the length of the memory.
@@ -46,6 +48,7 @@ pub(crate) enum Term {
     Launch(&'static str, Option<u8>),
     RankInTile(ValueId),
     TileRank(ValueId),
+    Result(SlotId, u8),
     Unknown,
     Operation(Operation),
     Cast(TypeId),
@@ -109,7 +112,8 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
             | Term::Length(_)
             | Term::Launch(..)
             | Term::RankInTile(_)
-            | Term::TileRank(_) => true,
+            | Term::TileRank(_)
+            | Term::Result(..) => true,
             Term::Unknown => false,
             Term::Cast(_) => pop_last(&mut stack),
             Term::Operation(operation) => {
@@ -162,12 +166,13 @@ pub(crate) fn fields(at_launch: &AtLaunch, function: &Function) -> TokenStream {
         ParamType::Slice { .. } => quote!(LaunchParameter::Memory),
         _ => quote!(LaunchParameter::Other),
     });
-    let (checks, calls) = (slice(checks.collect()), slice(calls.collect()));
+    let result = at_launch.result.iter().map(|terms| list(terms));
+    let (checks, calls, result) = (slice(checks.collect()), slice(calls.collect()), slice(result.collect()));
     let parameters = match function.role {
         Role::Kernel => slice(parameters.collect()),
         Role::Device | Role::Method => quote!(&[]),
     };
-    quote!(launch_checks: #checks, launch_calls: #calls, launch_parameters: #parameters)
+    quote!(launch_checks: #checks, launch_calls: #calls, launch_result: #result, launch_parameters: #parameters)
 }
 
 /// Makes a slice of values of the runtime's.
@@ -199,6 +204,7 @@ fn list(terms: &[Term]) -> TokenStream {
         }
         Term::RankInTile(ValueId(size)) => quote!(Term::RankInTile(#size)),
         Term::TileRank(ValueId(size)) => quote!(Term::TileRank(#size)),
+        Term::Result(SlotId(slot), part) => quote!(Term::Result(#slot, #part)),
         Term::Unknown => quote!(Term::Unknown),
         Term::Operation(operation) => {
             let name = format_ident!("{operation:?}");

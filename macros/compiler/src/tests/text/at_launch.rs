@@ -43,6 +43,7 @@ fn infix(terms: Vec<Vec<TokenTree>>) -> String {
             "Parameter" => format!("p{}", number(inside).trim_end_matches('u')),
             "Length" => format!("len{}", number(inside).trim_end_matches('u')),
             "Launch" => inside.trim_start_matches("LaunchValue::").replace("u8", ""),
+            "Result" => format!("result({})", inside.replace("u16", "").replace("u8", "")),
             "Unknown" => "?".into(),
             "Cast" => format!("T({})", last(&mut stack)),
             "Clamp" => {
@@ -90,7 +91,10 @@ const RANK: &str = "let i = this_grid().thread_rank();";
 #[test]
 fn ranks_and_parameters() {
     has("out[this_grid().thread_rank()] = 1.0;", &["RankInGrid < len1"]);
-    has("let i = this_thread_block().thread_rank() as usize; out[i * w + n] = 1.0;", &["((T(RankInBlock) * p3) + p2) < len1"]);
+    has(
+        "let i = this_thread_block().thread_rank() as usize; out[i * w + n] = 1.0;",
+        &["((T(RankInBlock) * p3) + p2) < len1"],
+    );
     has(
         "let at = this_thread_block().thread_index(); let b = this_grid().block_index(); out[(b.y * 8 + at.y) as usize] = 1.0;",
         &["T(((BlockIndex(1) * 8) + ThreadIndex(1))) < len1"],
@@ -120,10 +124,10 @@ fn conditions() {
     has(&format!("{RANK} if i < n || w == 0 {{ out[i] = 1.0; }}"), &["RankInGrid < len1"]);
     has(&format!("{RANK} if i < n {{ let i = w; out[i] = 1.0; }}"), &["p3 < len1"]);
     // Sums, and what is computed of a value, before and behind the condition.
-    has(&format!("{RANK} if i + 1 < n {{ out[i + 1] = 1.0; out[i] = 1.0; }}"), &[
-        "(RankInGrid{+1<p2} + 1){<p2} < len1",
-        "RankInGrid{+1<p2} < len1",
-    ]);
+    has(
+        &format!("{RANK} if i + 1 < n {{ out[i + 1] = 1.0; out[i] = 1.0; }}"),
+        &["(RankInGrid{+1<p2} + 1){<p2} < len1", "RankInGrid{+1<p2} < len1"],
+    );
     has(&format!("{RANK} let k = i * w; if i < n {{ out[k] = 1.0; }}"), &["(RankInGrid{<p2} * p3) < len1"]);
     has(&format!("{RANK} if i * w < n {{ out[i * w] = 1.0; }}"), &["(RankInGrid * p3){<p2} < len1"]);
     has("let k = x[n] as usize; if k < w { out[k] = 1.0; }", &["p2 < len0", "T(?){<p3} < len1"]);
@@ -131,7 +135,7 @@ fn conditions() {
 
 #[test]
 fn what_changes_is_known_until_it_does() {
-    let limited = "?{<p2} < len1";
+    let limited = "((? + 32) or RankInGrid){<p2} < len1";
     has(&format!("{RANK} let mut j = i; while j < n {{ out[j] = 1.0; j += 32; }}"), &[limited]);
     has(&format!("{RANK} let mut j = i; loop {{ if j >= n {{ break; }} out[j] = 1.0; j += 32; }}"), &[limited]);
     has(&format!("{RANK} let mut j = i; while j < n {{ let k = j; j += 32; out[k] = 1.0; }}"), &[limited]);
@@ -142,7 +146,24 @@ fn what_changes_is_known_until_it_does() {
     has(&format!("{RANK} let mut j = i; if j < n && {{ j += 1; true }} {{ out[j] = 1.0; }}"), &[]);
     has(&format!("{RANK} let mut j = i; if j < n {{ let f = || out[j] = 1.0; f(); }}"), &[]);
     has(&format!("{RANK} let mut m = n; if i < m {{ m += 1; out[i] = 1.0; }}"), &["RankInGrid < len1"]);
-    has(&format!("{RANK} let mut m = n; m += 1; let k = m; if i < k {{ out[i] = 1.0; }}"), &["RankInGrid{<?} < len1"]);
+    has(
+        &format!("{RANK} let mut m = n; m += 1; let k = m; if i < k {{ out[i] = 1.0; }}"),
+        &["RankInGrid{<((? + 1) or p2)} < len1"],
+    );
+}
+
+#[test]
+fn all_values_of_a_variable() {
+    let masked = "and((? + 1), (p2 - 1))";
+    has(
+        &format!("{RANK} let mut k = i & (n - 1); loop {{ out[k] = 1.0; k = (k + 1) & (n - 1); }}"),
+        &[&format!("({masked} or and(RankInGrid, (p2 - 1))) < len1")],
+    );
+    has("let mut k = w; for _ in 0..9 { out[k] = 1.0; k %= n; }", &["(rem(?, p2) or p3) < len1"]);
+    // What else is assigned, or how else it changes, is unknown, and what a condition limits is so only behind it.
+    has("let mut k = w; for _ in 0..9 { out[k] = 1.0; k += 1; }", &[]);
+    has("let mut k = w; k %= n; advance(&mut k); out[k] = 1.0;", &[]);
+    has("let mut k = w; if w < n { k = w; } out[k] = 1.0;", &["(p3 or p3) < len1"]);
 }
 
 #[test]
@@ -150,33 +171,38 @@ fn loops_and_values_within_bounds() {
     has(&format!("{RANK} for k in 0..w {{ out[i * w + k] = 1.0; }}"), &["((RankInGrid * p3) + (0..p3)) < len1"]);
     has("for k in (n..=w).rev().step_by(2) { out[k] = 1.0; }", &["(p2..=p3) < len1"]);
     has(&format!("{RANK} out[i.min(n - 1)] = 1.0;"), &["min(RankInGrid, (p2 - 1)) < len1"]);
-    has(&format!("{RANK} out[(s + i as i32).clamp(0, 9) as usize] = 1.0;"), &["T((p4 + T(RankInGrid)).clamp(0, 9)) < len1"]);
-    has(&format!("{RANK} out[i % n] = 1.0; out[i & (n - 1)] = 1.0;"), &[
-        "rem(RankInGrid, p2) < len1",
-        "and(RankInGrid, (p2 - 1)) < len1",
-    ]);
+    has(
+        &format!("{RANK} out[(s + i as i32).clamp(0, 9) as usize] = 1.0;"),
+        &["T((p4 + T(RankInGrid)).clamp(0, 9)) < len1"],
+    );
+    has(
+        &format!("{RANK} out[i % n] = 1.0; out[i & (n - 1)] = 1.0;"),
+        &["rem(RankInGrid, p2) < len1", "and(RankInGrid, (p2 - 1)) < len1"],
+    );
     has(&format!("{RANK} out[if i < n {{ i }} else {{ w }}] = 1.0;"), &["(RankInGrid{<p2} or p3) < len1"]);
-    has(&format!("{RANK} let at = |a: usize, b: usize| b * w + a; out[at(i, n)] = 1.0;"), &["((p2 * p3) + RankInGrid) < len1"]);
+    has(
+        &format!("{RANK} let at = |a: usize, b: usize| b * w + a; out[at(i, n)] = 1.0;"),
+        &["((p2 * p3) + RankInGrid) < len1"],
+    );
     // A closure has the values of all its calls.
     has("let f = |k: usize| x[k.min(n)]; out[w] = f(3) + f(4);", &["min(?, p2) < len0", "p3 < len1"]);
 }
 
 #[test]
 fn parts_and_rows() {
-    has(&format!("{RANK} let row = &x[i * w..(i + 1) * w]; for k in 0..w {{ out[n] = row[k]; }}"), &[
-        "((RankInGrid + 1) * p3) <= len0",
-        "p2 < len1",
-        "(0..p3) < p3",
-    ]);
-    has(&format!("{RANK} let row = &x[i..][..w]; out[n] = row[s as usize];"), &[
-        "RankInGrid <= len0",
-        "p3 <= (len0 - RankInGrid)",
-        "p2 < len1",
-        "T(p4) < p3",
-    ]);
+    has(
+        &format!("{RANK} let row = &x[i * w..(i + 1) * w]; for k in 0..w {{ out[n] = row[k]; }}"),
+        &["((RankInGrid + 1) * p3) <= len0", "p2 < len1", "(0..p3) < p3"],
+    );
+    has(
+        &format!("{RANK} let row = &x[i..][..w]; out[n] = row[s as usize];"),
+        &["RankInGrid <= len0", "p3 <= (len0 - RankInGrid)", "p2 < len1", "T(p4) < p3"],
+    );
     // A range that may end before it begins is checked by the kernel.
     has("let row = &x[n..w]; out[n] = row[s as usize];", &["p2 < len1", "T(p4) < (p3 - p2)"]);
-    let rows = checks("#[cluster_kernel] fn k(x: &[[f32; 8]], n: usize) { let t = shared_array::<[f32; 4], 16>(); t[n][n] = x[n][n]; }");
+    let rows = checks(
+        "#[cluster_kernel] fn k(x: &[[f32; 8]], n: usize) { let t = shared_array::<[f32; 4], 16>(); t[n][n] = x[n][n]; }",
+    );
     assert_eq!(rows, ["p1 < C2", "p1 < C1", "p1 < len0", "p1 < C0"]);
 }
 
@@ -200,15 +226,45 @@ fn device_functions() {
 }
 
 #[test]
+fn results_of_device_functions() {
+    has("let (a, b) = place(n); out[b] = x[at(a, w)];", &["result(0,1) < len1", "result(1,0) < len0"]);
+    let of_function = |source: &str| {
+        let expansion = expand(source);
+        let found = list(expansion, "launch_result").unwrap();
+        let terms = |part: &Vec<TokenTree>| match &part[..] {
+            [_, TokenTree::Group(terms)] => Some(infix(super::split(&terms.stream().into_iter().collect::<Vec<_>>()))),
+            _ => None,
+        };
+        found.iter().filter_map(terms).collect::<Vec<String>>()
+    };
+    let place =
+        "#[device] fn place(w: u32) -> (u32, f32) { let i = this_grid().thread_rank() as u32; (i % w, i as f32) }";
+    assert_eq!(of_function(place), ["rem(T(RankInGrid), p0)", "T(T(RankInGrid))"]);
+    assert_eq!(of_function("#[device] fn at(x: usize, y: usize) -> usize { y * 8 + x }"), ["((p1 * 8) + p0)"]);
+    let early = "#[device] fn at(x: usize, y: usize) -> usize { if x > y { return y; } x }";
+    assert!(of_function(early).is_empty(), "it returns elsewhere, too");
+}
+
+#[test]
 fn the_text_of_checks() {
-    let source = |body: &str| format!("#[device] fn f(x: &[f32], out: &mut [f32], n: usize, w: usize, s: i32) {{ {body} }}");
+    let source =
+        |body: &str| format!("#[device] fn f(x: &[f32], out: &mut [f32], n: usize, w: usize, s: i32) {{ {body} }}");
     let marked = |body: &str| text(&source(body), |kind| (kind == "AtLaunch").then(String::new));
     let has = |body: &str, line: &str| {
         let text = marked(body);
         assert!(text.contains(line), "`{line}` is missing in {text}");
     };
     has("out[n] = 1.0;", "out[at_launch<0>(n)] = <slot0 1.0>;");
-    has("out[n] = x[w] + x[s];", "require(at_launch<1>(within(x, w)) & at_launch<2>(within(x, s)) & at_launch<0>(within(out, n)));");
-    has("for k in 0..n { out[k] = x[k]; }", "if ((holds_at_launch<0> && holds_at_launch<1> || covers(out, values_of(steps)) && covers(x, values_of(steps)))) {");
-    has("let row = &x[n..n + w]; out[0] = row[0];", "(holds_at_launch<0> ? subslice_unchecked(x, n, n + w) : subslice(x, n, n + w))");
+    has(
+        "out[n] = x[w] + x[s];",
+        "require(at_launch<1>(within(x, w)) & at_launch<2>(within(x, s)) & at_launch<0>(within(out, n)));",
+    );
+    has(
+        "for k in 0..n { out[k] = x[k]; }",
+        "if ((holds_at_launch<0> && holds_at_launch<1> || covers(out, values_of(steps)) && covers(x, values_of(steps)))) {",
+    );
+    has(
+        "let row = &x[n..n + w]; out[0] = row[0];",
+        "(holds_at_launch<0> ? subslice_unchecked(x, n, n + w) : subslice(x, n, n + w))",
+    );
 }

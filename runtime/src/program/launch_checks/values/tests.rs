@@ -91,7 +91,10 @@ fn results_are_among_the_values() {
         known += u32::from(found.known != Known::Nothing);
         for (&one, &other) in firsts.iter().flat_map(|one| seconds.iter().map(move |other| (one, other))) {
             for number in result(operation, ty, one, other) {
-                assert!(has(ty, found, number), "{operation:?} of {one} and {other} is {number}: {first:?}, {second:?}, {found:?}");
+                assert!(
+                    has(ty, found, number),
+                    "{operation:?} of {one} and {other} is {number}: {first:?}, {second:?}, {found:?}"
+                );
             }
         }
     }
@@ -116,10 +119,12 @@ fn values_that_pass_a_comparison_stay() {
         let found = value.limited(term, comparison, bound);
         narrower += u32::from(found != value);
         for &number in &numbers {
-            let may_pass = terms
-                .iter()
-                .any(|term| bounds.iter().any(|bound| passes(wrapped(ty, number + term), *bound)));
-            assert!(!may_pass || has(ty, found, number), "{number} {comparison:?}: {value:?} + {term:?}, {bound:?}, {found:?}");
+            let may_pass =
+                terms.iter().any(|term| bounds.iter().any(|bound| passes(wrapped(ty, number + term), *bound)));
+            assert!(
+                !may_pass || has(ty, found, number),
+                "{number} {comparison:?}: {value:?} + {term:?}, {bound:?}, {found:?}"
+            );
         }
     }
     assert!(narrower > 5_000, "{narrower}");
@@ -146,7 +151,9 @@ fn conversions_and_clamped_values() {
         }
         let ((least, leasts), (most, mosts)) = (some(ty, &mut rng), some(ty, &mut rng));
         let clamped = value.clamp(least, most);
-        for (number, (low, high)) in numbers.iter().zip(leasts.iter().zip(&mosts)).filter(|(_, (low, high))| low <= high) {
+        for (number, (low, high)) in
+            numbers.iter().zip(leasts.iter().zip(&mosts)).filter(|(_, (low, high))| low <= high)
+        {
             assert!(has(ty, clamped, *number.clamp(low, high)), "{number} {low} {high}: {clamped:?}");
         }
     }

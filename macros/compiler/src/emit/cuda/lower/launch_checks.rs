@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 use super::Lower;
 use super::access::{Access, AccessForm};
 use super::closures::{Closures, Conditions};
+use super::launch_assigned::{Assigned, assigned, may_change};
 use super::launch_limits::{Limit, between, comparison, limits};
 use super::launch_terms::distance;
 use super::nest::parts;
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
-use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Terms, may_be_known};
+use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Kind;
 use crate::model::message::Test;
-use crate::model::op::Op;
-use crate::model::place::{local_of, writes};
+use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::range::Range;
 use crate::model::ty::{ParamType, ValueType};
-use crate::model::walk::{Child, children, walk};
-use crate::model::{Function, LocalId, SiteId};
+use crate::model::walk::{Child, children, walk, walk_block};
+use crate::model::{Function, LocalId, Role, SiteId};
 
 /// The most checks of a function. A program has 64.
 const MOST_CHECKS: usize = 64;
@@ -41,6 +41,9 @@ pub(super) struct Scope<'e> {
     closures: &'e Closures<'e>,
     conditions: &'e Conditions,
     origins: BTreeMap<LocalId, Origin<'e>>,
+    assigned: Assigned<'e>,
+    /// The variables whose assignments are being read.
+    open: Vec<LocalId>,
     /// The conditions around the place; none in place of one of a variable that has changed.
     pub(super) limits: Vec<Option<Limit<'e>>>,
     /// The limits whose bounds are being read.
@@ -67,13 +70,15 @@ pub(super) fn launch_checks<'e>(
         closures,
         conditions,
         origins: params.collect(),
+        assigned: assigned(function),
+        open: Vec::new(),
         limits: Vec::new(),
         busy: Vec::new(),
         depth: 0,
         found: AtLaunch::default(),
         sites: BTreeMap::new(),
     };
-    scope.block(&function.body);
+    scope.body();
     (scope.found, scope.sites)
 }
 
@@ -88,6 +93,25 @@ impl<'e> Scope<'e> {
 
     pub(super) fn unbind(&mut self, local: LocalId) {
         self.origins.remove(&local);
+    }
+
+    /// Returns one of all values that a variable ever has; `None` if they are not known, or are being read. What conditions say of other
+    /// variables, they need not say where a value is assigned.
+    pub(super) fn one_of_all(&mut self, local: LocalId) -> Option<Terms> {
+        let values = self.assigned.get(&local).filter(|_| !self.open.contains(&local))?.clone();
+        self.open.push(local);
+        let outer = std::mem::take(&mut self.limits);
+        let mut all = Terms::new();
+        for (index, (op, value)) in values.into_iter().enumerate() {
+            match op {
+                Some(op) => all.extend(self.assigned_by(op, value)),
+                None => all.extend(self.terms(value)),
+            }
+            all.extend((index > 0).then_some(Term::Operation(Operation::Either)));
+        }
+        self.limits = outer;
+        self.open.pop();
+        Some(all)
     }
 
     /// Returns the parameters of a closure and what it computes, if it does nothing else.
@@ -124,6 +148,25 @@ impl<'e> Scope<'e> {
         self.forget_changed(condition);
     }
 
+    /// Visits the whole body, and notes what a device function returns at its end, unless it may return before.
+    fn body(&mut self) {
+        let body = &self.function.body;
+        self.block(body);
+        let mut returns = false;
+        walk_block(body, &mut |expr| returns |= matches!(expr.kind, ExprKind::Return { .. }));
+        let Some(result) = body.tail.as_deref().filter(|_| self.function.role != Role::Kernel && !returns) else {
+            return;
+        };
+        let parts = match &result.kind {
+            ExprKind::Tuple { elements, .. } => &elements[..],
+            _ => std::slice::from_ref(result),
+        };
+        let parts: Vec<Terms> = parts.iter().map(|part| self.terms(part)).collect();
+        if parts.iter().any(|part| may_be_known(part)) {
+            self.found.result = parts;
+        }
+    }
+
     fn block(&mut self, block: &'e Block) {
         let outer = self.limits.len();
         for statement in &block.statements {
@@ -152,6 +195,7 @@ impl<'e> Scope<'e> {
                 for (local, value) in parts(pattern, init) {
                     self.declare(local, value, None);
                 }
+                self.declare_results(pattern, init);
             }
             StmtKind::Split { init: expr, .. } | StmtKind::Discard(expr) | StmtKind::Expr(expr) => {
                 self.forget_changed(expr);
@@ -173,6 +217,21 @@ impl<'e> Scope<'e> {
             // The type of the declaration is that of the value.
             let terms = self.terms(init);
             self.bind(local, Origin::Terms(terms));
+        }
+    }
+
+    /// Notes the values of variables that are the parts of what a device function returns.
+    fn declare_results(&mut self, pattern: &Pattern, init: &Expr) {
+        let (ExprKind::Call { slot, .. }, PatternKind::Tuple { elements, rest: false }) = (&init.kind, &pattern.kind)
+        else {
+            return;
+        };
+        for (part, element) in (0..).zip(elements) {
+            if let PatternKind::Bind { local, sub: None } = element.kind
+                && self.function.local(local).mutable.is_none()
+            {
+                self.bind(local, Origin::Terms(vec![Term::Result(*slot, part)]));
+            }
         }
     }
 
@@ -254,9 +313,8 @@ impl<'e> Scope<'e> {
             // It is called where a variable may have another value.
             ExprKind::Closure { body, .. } => {
                 let outer: Vec<Option<Limit<'e>>> = std::mem::take(&mut self.limits);
-                let (fixed, changing): (Vec<_>, Vec<_>) = outer.into_iter().partition(|limit| {
-                    limit.as_ref().is_some_and(|limit| limit.changing.is_empty())
-                });
+                let (fixed, changing): (Vec<_>, Vec<_>) =
+                    outer.into_iter().partition(|limit| limit.as_ref().is_some_and(|limit| limit.changing.is_empty()));
                 self.limits = fixed;
                 self.expr(body);
                 self.limits.extend(changing);
@@ -330,14 +388,16 @@ impl<'e> Scope<'e> {
     }
 
     fn call(&mut self, expr: &'e Expr) {
-        let ExprKind::Call { callee: Callee::Function(_) | Callee::Associated(..) | Callee::Method(..), slot, arguments } = &expr.kind
+        let ExprKind::Call {
+            callee: Callee::Function(_) | Callee::Associated(..) | Callee::Method(..),
+            slot,
+            arguments,
+        } = &expr.kind
         else {
             return;
         };
-        let arguments: Vec<Terms> = arguments.iter().map(|argument| self.argument(argument)).collect();
-        if arguments.iter().any(|argument| !argument.is_empty()) {
-            self.found.calls.push(LaunchCall { callee: *slot, arguments });
-        }
+        let arguments = arguments.iter().map(|argument| self.argument(argument)).collect();
+        self.found.calls.push(LaunchCall { callee: *slot, arguments });
     }
 
     /// Returns the integer or the length that an argument is.
@@ -349,20 +409,6 @@ impl<'e> Scope<'e> {
         };
         if may_be_known(&terms) { terms } else { Terms::new() }
     }
-}
-
-/// Whether an expression may change a variable: a method may take its receiver by `&mut`.
-fn may_change(expr: &Expr, local: LocalId) -> bool {
-    let mut is_receiver = false;
-    walk(expr, &mut |inner| {
-        let receiver = match &inner.kind {
-            ExprKind::Call { callee: Callee::Method(..), arguments, .. } => arguments.first(),
-            ExprKind::Op { op: Op::Take, operands, .. } => operands.first(),
-            _ => None,
-        };
-        is_receiver |= receiver.is_some_and(|receiver| local_of(receiver) == Some(local));
-    });
-    is_receiver || writes(expr, local) > 0
 }
 
 /// Whether a block always leaves what is around it.

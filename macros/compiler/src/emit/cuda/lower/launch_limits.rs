@@ -114,16 +114,16 @@ fn is_repeatable(expr: &Expr, function: &Function) -> bool {
 fn is_arithmetic(expr: &Expr) -> bool {
     matches!(
         expr.kind,
-            ExprKind::Int { .. }
-                | ExprKind::Constant(_)
-                | ExprKind::Unary(..)
-                | ExprKind::Binary { .. }
-                | ExprKind::Cast(..)
-                | ExprKind::Typed(..)
-                | ExprKind::Axis(..)
-                | ExprKind::Field { .. }
-                | ExprKind::Method { .. }
-                | ExprKind::Op { op: Op::Query(..) | Op::Length, .. }
+        ExprKind::Int { .. }
+            | ExprKind::Constant(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary { .. }
+            | ExprKind::Cast(..)
+            | ExprKind::Typed(..)
+            | ExprKind::Axis(..)
+            | ExprKind::Field { .. }
+            | ExprKind::Method { .. }
+            | ExprKind::Op { op: Op::Query(..) | Op::Length, .. }
     )
 }
 
@@ -144,7 +144,8 @@ pub(super) fn is_same(one: &Expr, other: &Expr) -> bool {
             ExprKind::Binary { op: other_op, left: other_left, right: other_right, .. },
         ) => op == other_op && is_same(left, other_left) && is_same(right, other_right),
         (ExprKind::Cast(one, ty), ExprKind::Cast(other, other_ty)) => {
-            let names = [ty, other_ty].map(|ty| if let TypeShape::Scalar(name, _) = ty.shape { Some(name) } else { None });
+            let names =
+                [ty, other_ty].map(|ty| if let TypeShape::Scalar(name, _) = ty.shape { Some(name) } else { None });
             names[0].is_some() && names[0] == names[1] && is_same(one, other)
         }
         (ExprKind::Axis(one, axis), ExprKind::Axis(other, other_axis)) => axis == other_axis && is_same(one, other),

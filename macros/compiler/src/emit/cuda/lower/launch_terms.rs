@@ -8,8 +8,8 @@ use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, LiteralType
 use crate::model::group::Group;
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::{Op, Part};
-use crate::model::range::Range;
 use crate::model::query::{Answer, Query};
+use crate::model::range::Range;
 use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{LocalId, ValueId};
 
@@ -47,7 +47,8 @@ impl<'e> Scope<'e> {
                 continue;
             }
             // What it says of the bound says nothing new.
-            let is_mirrored = |other: &&Limit<'e>| std::ptr::eq(other.subject, bound) && std::ptr::eq(other.bound, subject);
+            let is_mirrored =
+                |other: &&Limit<'e>| std::ptr::eq(other.subject, bound) && std::ptr::eq(other.bound, subject);
             let mirrored = self.limits.iter().position(|other| other.as_ref().is_some_and(|other| is_mirrored(&other)));
             self.busy.extend([index].into_iter().chain(mirrored));
             if let Some(term) = of_sum {
@@ -92,21 +93,19 @@ impl<'e> Scope<'e> {
                 self.query(*group, query, operands.first(), None).unwrap_or_else(|| vec![Term::Unknown])
             }
             ExprKind::Axis(base, axis) => self.axis(base, *axis).unwrap_or_else(|| vec![Term::Unknown]),
-            ExprKind::Op { op: Op::Length, operands, .. } => operands
-                .first()
-                .and_then(|memory| self.length(memory))
-                .unwrap_or_else(|| vec![Term::Unknown]),
+            ExprKind::Op { op: Op::Length, operands, .. } => {
+                operands.first().and_then(|memory| self.length(memory)).unwrap_or_else(|| vec![Term::Unknown])
+            }
             ExprKind::Block(block) | ExprKind::Unsafe(block) => match tail(block) {
                 Some(tail) => self.terms(tail),
                 None => vec![Term::Unknown],
             },
-            ExprKind::If { condition, then, otherwise: Some(otherwise), .. } => {
-                match (&**condition, tail(then)) {
-                    (Condition::Value(condition), Some(then)) => self.either(condition, then, otherwise),
-                    _ => vec![Term::Unknown],
-                }
-            }
+            ExprKind::If { condition, then, otherwise: Some(otherwise), .. } => match (&**condition, tail(then)) {
+                (Condition::Value(condition), Some(then)) => self.either(condition, then, otherwise),
+                _ => vec![Term::Unknown],
+            },
             ExprKind::CallClosure { closure, arguments, .. } => self.called(*closure, arguments),
+            ExprKind::Call { slot, .. } => vec![Term::Result(*slot, 0)],
             _ => vec![Term::Unknown],
         }
     }
@@ -161,6 +160,14 @@ impl<'e> Scope<'e> {
                 _ => vec![Term::Unknown],
             },
             Some(Origin::Terms(terms)) => terms,
+            None => self.one_of_all(local).unwrap_or_else(|| vec![Term::Unknown]),
+        }
+    }
+
+    /// Returns what `variable op= value` assigns.
+    pub(super) fn assigned_by(&mut self, op: BinaryOp, value: &'e Expr) -> Terms {
+        match operation(op) {
+            Some(operation) => self.operation(operation, vec![Term::Unknown], value),
             None => vec![Term::Unknown],
         }
     }
@@ -184,9 +191,7 @@ impl<'e> Scope<'e> {
             _ => return None,
         };
         match &whole.kind {
-            ExprKind::Struct { fields, .. } => {
-                fields.iter().find(|(name, _)| name == member).map(|(_, value)| value)
-            }
+            ExprKind::Struct { fields, .. } => fields.iter().find(|(name, _)| name == member).map(|(_, value)| value),
             _ => None,
         }
     }
@@ -274,15 +279,13 @@ impl<'e> Scope<'e> {
             ExprKind::Borrow { target, .. } => self.length(target),
             ExprKind::Local(local) => match self.origin(*local)? {
                 Origin::Parameter(index) => match &self.function.params[usize::from(index)].ty {
-                    ParamType::Slice { .. } | ParamType::Memory { length: None, .. } => {
-                        Some(vec![Term::Length(index)])
-                    }
+                    ParamType::Slice { .. } | ParamType::Memory { length: None, .. } => Some(vec![Term::Length(index)]),
                     ParamType::Memory { length: Some(length), .. } => Some(vec![Term::Constant(*length)]),
                     _ => None,
                 },
-                Origin::Value(init, _) => matches!(self.function.kind(*local), Kind::Memory(_))
-                    .then(|| self.length(init))
-                    .flatten(),
+                Origin::Value(init, _) => {
+                    matches!(self.function.kind(*local), Kind::Memory(_)).then(|| self.length(init)).flatten()
+                }
                 Origin::Range(_) | Origin::Terms(_) => None,
             },
             ExprKind::Op { op: Op::SharedArray(_), types: Some((_, length)), .. } => {

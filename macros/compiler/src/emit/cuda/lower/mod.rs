@@ -33,6 +33,7 @@ mod inner_loops;
 mod integers;
 mod intervals;
 mod known;
+mod launch_assigned;
 mod launch_checks;
 mod launch_limits;
 mod launch_terms;
