@@ -54,6 +54,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         queries: BTreeMap::new(),
         axes: BTreeMap::new(),
         added: BTreeMap::new(),
+        of_lanes: BTreeSet::new(),
         contents: BTreeMap::new(),
         positions: BTreeMap::new(),
         thread_indexes: BTreeSet::new(),
@@ -113,6 +114,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         queries: ByNode::from(builder.queries),
         axes: ByNode::from(builder.axes),
         added: builder.added,
+        of_lanes: builder.of_lanes,
         contents: builder.contents,
         positions: ByNode::from(builder.positions),
         cuts: ByNode::from(builder.cuts),
@@ -144,6 +146,8 @@ struct Builder<'f> {
     queries: BTreeMap<NodeId, (Group, &'static Query)>,
     axes: BTreeMap<NodeId, (NodeId, usize)>,
     added: BTreeMap<NodeId, NodeId>,
+    /// The results of what a warp does together of which each thread has its own.
+    of_lanes: BTreeSet<NodeId>,
     contents: BTreeMap<AccessId, Content>,
     positions: BTreeMap<NodeId, Position>,
     /// The locals that are the thread's index.

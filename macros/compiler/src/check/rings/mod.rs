@@ -60,6 +60,7 @@ mod reached;
 mod reader;
 mod refusal;
 mod report;
+mod same_arms;
 mod same_turns;
 mod settled;
 mod skipped;

@@ -150,7 +150,11 @@ fn prove_as(
                 }
                 None => {
                     let is_of_index = matches!(fault, Fault::Count(CountFault::Index { .. }));
-                    return Err((report::unconfirmed(&sites, kernel.whole(), &fault, &trace), is_of_index));
+                    let refusal = report::unconfirmed(&sites, kernel.whole(), &fault, &trace);
+                    if !is_of_index || !objects.leave_out_launched(kernel) {
+                        return Err((refusal, is_of_index));
+                    }
+                    left_out = Some(refusal);
                 }
             },
         }
