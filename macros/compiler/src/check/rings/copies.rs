@@ -123,7 +123,7 @@ impl Walker<'_, '_, '_, '_> {
         let bytes = match region.path.len().checked_sub(slot.depth) {
             Some(0) => u32::try_from(slot.bytes).ok(),
             Some(1) if is_element(region) => u32::try_from(slot.element).ok(),
-            Some(1) => bytes_of(self.evaluator, slot, region, point).and_then(|bytes| u32::try_from(bytes).ok()),
+            Some(1 | 2) => bytes_of(self.evaluator, slot, region, point).and_then(|bytes| u32::try_from(bytes).ok()),
             Some(_) | None => None,
         };
         let bytes = match slot.followed {

@@ -77,7 +77,20 @@ fn lacking(more: &[Step], fewer: &[Step]) -> Option<Vec<u32>> {
             | Op::EndFill { slot, .. }
             | Op::BeginRead { slot, .. }
             | Op::EndRead { slot, .. } => lacking.push(slot.array),
-            _ => return None,
+            Op::Wait { .. }
+            | Op::WaitToken { .. }
+            | Op::Arrive { .. }
+            | Op::Expect { .. }
+            | Op::Copy { .. }
+            | Op::Share { .. }
+            | Op::Store { .. }
+            | Op::WaitStores { .. }
+            | Op::Sync { .. }
+            | Op::Set(_)
+            | Op::NextRound
+            | Op::Branch { .. }
+            | Op::Jump(_)
+            | Op::Leave => return None,
         }
     }
     fewer.next().is_none().then_some(lacking)

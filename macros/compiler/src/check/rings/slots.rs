@@ -8,7 +8,7 @@ use super::constants::{array, inner, swizzled};
 use super::counters::Counters;
 use super::flat;
 use super::kernel::{DYNAMIC, Kernel, Point, array_of};
-use super::parts;
+use super::parts::{self, InParts};
 use super::value::Evaluator;
 use crate::check::cfg::{
     Access, AccessKind, BlockId, Completion, CopyBy, CopyStep, Covers, MemoryStep, Region, Root, Select, Shared,
@@ -284,7 +284,7 @@ fn dynamic_stages(kernel: &Kernel<'_, '_>, size: u64, tile: i64) -> Option<u32> 
 
 /// The slots of an array, whose parts are a `tile` of its elements if it is flat, or of whose rows copies write parts: then with whether
 /// nothing else of it is read than rows.
-fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Option<bool>) -> Option<Slot> {
+fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Option<InParts>) -> Option<Slot> {
     let nothing = TokenStream::new();
     let (element, stages, size) = match array {
         DYNAMIC => {
@@ -302,7 +302,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
         kernel.cfg.accesses.iter().filter(|access| access.kind == AccessKind::AsyncWrite && is_of(&access.region));
     let lengths: BTreeSet<usize> = peers.map(|access| access.region.path.len()).collect();
     let in_part = match in_parts {
-        Some(reads_rows) => !reads_rows,
+        Some(in_parts) => !in_parts.reads_rows,
         None => lengths.iter().any(|length| *length > usize::from(rows)),
     };
     let copied = !lengths.is_empty()
@@ -372,7 +372,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
                 depth: 1,
                 columns: 1,
                 tile: None,
-                bytes,
+                bytes: in_parts.map_or(bytes, |in_parts| in_parts.bytes),
                 element: if has_copies { of_one() } else { 1 },
                 whole: copied || is_one,
                 shared,

@@ -50,6 +50,7 @@ mod sources;
 mod staged;
 mod structs;
 mod tables;
+mod tile_rows;
 mod tiles;
 mod together;
 mod traces;
