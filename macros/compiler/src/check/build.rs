@@ -490,15 +490,4 @@ impl<'f> Builder<'f> {
         }
         self.drop_scopes(depth, how, at);
     }
-
-    fn repeat(&mut self, id: LoopId, [again, inside, after]: [BlockId; 3], held: Vec<Variable>, body: &'f Block) {
-        let value = self.temporary();
-        let (depth, waiting) = (self.scopes.len(), self.waiting.len());
-        self.jumps.push(Jump { id, after, again: Some(again), depth, waiting, value });
-        self.current = inside;
-        self.holding(held, body);
-        self.end(End::Goto(again));
-        self.jumps.pop();
-        self.current = after;
-    }
 }
