@@ -137,6 +137,40 @@ fn as_many_as_readers_in_a_larger_block(input: &[u32], out: &mut [u32], chunks: 
     }
 }
 
+/// Full and empty barriers are elements of one array, and the stages are in dynamic shared memory.
+#[cluster_kernel(block = 96)]
+fn barriers_of_one_array(input: &[u32], out: &mut [u32], chunks: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = dynamic_shared::<u32>();
+    let bars = shared_barriers::<4>();
+    if i == 0 {
+        for s in 0..2 {
+            bars[s].init(1);
+            bars[2 + s].init(64);
+        }
+    }
+    block.sync();
+    if i == 64 {
+        for k in 0..chunks {
+            let s = k % 2;
+            bars[2 + s].wait_parity(k / 2 % 2 == 0);
+            bars[s].expect_tx(256);
+            bulk_copy_async(&stages[s * 64..s * 64 + 64], &input[k * 64..(k + 1) * 64], &bars[s]);
+            let _ = bars[s].arrive();
+        }
+    } else if i < 64 {
+        let mut sum = 0;
+        for k in 0..chunks {
+            let s = k % 2;
+            bars[s].wait_parity(k / 2 % 2 == 1);
+            sum += stages[s * 64 + i];
+            let _ = bars[2 + s].arrive();
+        }
+        out[i] = sum;
+    }
+}
+
 /// The bytes and the barrier are of the next block.
 #[cluster_kernel(cluster = 4, block = 64)]
 fn barrier_of_the_receiver(input: &[f32], out: &mut [f32]) {
@@ -165,5 +199,6 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<as_many_as_readers_of_four>,
     phalanx::Program::of::<as_many_as_readers_by_masks>,
     phalanx::Program::of::<as_many_as_readers_in_a_larger_block>,
+    phalanx::Program::of::<barriers_of_one_array>,
     phalanx::Program::of::<barrier_of_the_receiver>,
 ];

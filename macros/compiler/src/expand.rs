@@ -14,7 +14,7 @@ use crate::emit;
 use crate::fragment;
 use crate::messages;
 use crate::model::options::Options;
-use crate::model::{Definitions, Function, Implementation, Method, Role};
+use crate::model::{Function, Implementation, Method, Role, instances_of};
 use crate::parse;
 use crate::parse::computing::Closed;
 use crate::rules::Rule;
@@ -38,6 +38,12 @@ pub use rings::{RingCase, RingReport};
 /// Expands `#[cluster_kernel(options)] item`.
 pub(crate) fn kernel(session: Session, options: TokenStream, item: TokenStream) -> TokenStream {
     expand(session, Role::Kernel, options, item)
+}
+
+/// Expands a kernel that stands in a file of this text.
+#[cfg(test)]
+pub(crate) fn kernel_in(session: Session, file: &str, options: TokenStream, item: TokenStream) -> TokenStream {
+    expand_once(session, Role::Kernel, options, item, Some(file), None).items
 }
 
 /// Expands `#[device(options)] item`.
@@ -111,7 +117,7 @@ fn expand_once(
     let Parsed::Function { function, conditions } = &mut parsed else { return generate(&parsed, diags) };
     let has_open_operators = function.has_open_operators;
     function.text = closed.map_or(function.text, |closed| closed.text);
-    define(function, file.map(source::definitions).unwrap_or_default());
+    define(function, file);
     let (function, understood, known) = (&**function, diags.is_empty(), OnceCell::new());
     let with_values = || understood.then(|| with_values(function, &options, &item, session)).flatten();
     let judged = judge(function, || known.get_or_init(with_values).as_ref(), &mut diags);
@@ -357,13 +363,18 @@ fn parse(item: TokenStream, role: Role, options: Options, attribute: &str, diags
         return Parsed::Refused(quote!(#item #stub));
     }
     let mut function = Box::new(parse::function(&parsed, role, options, diags));
-    define(&mut function, Definitions::new());
+    define(&mut function, None);
     let conditions = parsed.attrs.into_iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     Parsed::Function { function, conditions }
 }
 
-/// Adds the definitions of a file; those of the body hide them.
-fn define(function: &mut Function, mut definitions: Definitions) {
+/// Adds the definitions of a file, and the instances of the function that it names; definitions of the body hide them.
+fn define(function: &mut Function, file: Option<&str>) {
+    let mut definitions = file.map(source::definitions).unwrap_or_default();
+    if let Some(file) = file.filter(|_| function.is_generic_over_constants()) {
+        let name = function.name.to_string();
+        definitions.insert(instances_of(&name), source::instances(file, &name));
+    }
     definitions.extend(function.items().flat_map(|item| source::definitions(&item.to_string())));
     function.definitions = definitions;
 }

@@ -1,8 +1,10 @@
 //! The file that an item stands in, as text: which constants it defines, other names of array types, and how large its structures are. They are guesses of what the item names, since only rustc
 //! resolves names; what rests on one has to be confirmed by rustc. `parse/same_file` reads the functions.
 
+mod instances;
 mod types;
 
+pub(crate) use instances::instances;
 pub(crate) use types::{
     alias_of, constant_type, defines_default, defines_type, field_of, function_body, has_method, implements_operators,
     result_of, takes_slice, values_taken,

@@ -54,6 +54,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         queries: BTreeMap::new(),
         axes: BTreeMap::new(),
         added: BTreeMap::new(),
+        of_lanes: BTreeSet::new(),
         contents: BTreeMap::new(),
         positions: BTreeMap::new(),
         thread_indexes: BTreeSet::new(),
@@ -113,6 +114,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         queries: ByNode::from(builder.queries),
         axes: ByNode::from(builder.axes),
         added: builder.added,
+        of_lanes: builder.of_lanes,
         contents: builder.contents,
         positions: ByNode::from(builder.positions),
         cuts: ByNode::from(builder.cuts),
@@ -144,6 +146,8 @@ struct Builder<'f> {
     queries: BTreeMap<NodeId, (Group, &'static Query)>,
     axes: BTreeMap<NodeId, (NodeId, usize)>,
     added: BTreeMap<NodeId, NodeId>,
+    /// The results of what a warp does together of which each thread has its own.
+    of_lanes: BTreeSet<NodeId>,
     contents: BTreeMap<AccessId, Content>,
     positions: BTreeMap<NodeId, Position>,
     /// The locals that are the thread's index.
@@ -485,16 +489,5 @@ impl<'f> Builder<'f> {
             self.step(StepKind::Token(TokenStep::Drop { variable, how }), at);
         }
         self.drop_scopes(depth, how, at);
-    }
-
-    fn repeat(&mut self, id: LoopId, [again, inside, after]: [BlockId; 3], held: Vec<Variable>, body: &'f Block) {
-        let value = self.temporary();
-        let (depth, waiting) = (self.scopes.len(), self.waiting.len());
-        self.jumps.push(Jump { id, after, again: Some(again), depth, waiting, value });
-        self.current = inside;
-        self.holding(held, body);
-        self.end(End::Goto(again));
-        self.jumps.pop();
-        self.current = after;
     }
 }

@@ -355,10 +355,11 @@ impl<'a, 'f> Splitter<'a, 'f> {
             formulas: self.cfg.formulas.clone(),
             computed: self.cfg.computed.clone(),
             recast: self.cfg.recast.clone(),
+            added: self.cfg.added.clone(),
+            of_lanes: self.cfg.of_lanes.clone(),
             // Only the rings ask for them, and of the graph that was not split.
             named_lengths: Vec::new(),
             counted: BTreeMap::new(),
-            added: BTreeMap::new(),
             contents: BTreeMap::new(),
             assertions: Vec::new(),
             slices: self.cfg.slices.clone(),

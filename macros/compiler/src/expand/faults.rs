@@ -15,7 +15,6 @@ use crate::parse;
 use crate::parse::same_file::Attributed;
 use crate::rules::Rule;
 use crate::session::Session;
-use crate::source;
 
 /// Returns the faults that `kernel` reports.
 pub(crate) fn check_kernel(session: Session, options: TokenStream, item: TokenStream) -> Vec<Fault> {
@@ -55,7 +54,7 @@ pub(crate) fn check_kernel_in(session: Session, file: &str, options: TokenStream
     let mut diags = Diags::new(session);
     let mut parsed = parse_kernel(options.clone(), item.clone(), &mut diags);
     let Parsed::Function { function, .. } = &mut parsed else { return faults(parsed, diags) };
-    define(function, source::definitions(file));
+    define(function, Some(file));
     let known = diags.is_empty().then(|| with_values(function, &options, &item, session)).flatten();
     let judged = judge(function, || known.as_ref(), &mut diags);
     let Judged { conditional, .. } = instances::judge(judged, (function, &options, &item), None, session, &mut diags);
@@ -118,7 +117,7 @@ pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
             all.extend(faults(parsed, diags));
             continue;
         };
-        define(function, source::definitions(file));
+        define(function, Some(file));
         let understood = diags.is_empty();
         let known = understood.then(|| with_values(function, &options, &item, session)).flatten();
         let mut judged = judge(function, || known.as_ref(), &mut diags);

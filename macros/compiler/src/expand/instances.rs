@@ -5,7 +5,10 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::quote_spanned;
+use quote::{ToTokens, quote_spanned};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{GenericArgument, Lit, Token};
 
 use super::Judged;
 use super::variants::{WithBodies, read_again, with_values};
@@ -14,7 +17,7 @@ use crate::diag::{Diag, Diags, Reported};
 use crate::emit;
 use crate::messages;
 use crate::model::options::Extents;
-use crate::model::{Function, GenericParam};
+use crate::model::{Function, GenericParam, instances_of};
 use crate::parse;
 use crate::rules::Rule;
 use crate::session::Session;
@@ -141,8 +144,9 @@ fn faults_of(function: &Function, options: &TokenStream, item: &TokenStream, ses
     let without_constants = parse::instance::without_constants(item).zip(instances(function));
     let Some((item, instances)) = without_constants else { return Verdict::Right };
     let (mut faulty, mut right) = (Vec::new(), 0);
+    let most = MOST_IF_SOME + named_instances(function).len();
     for values in instances {
-        if right + faulty.len() >= MOST_IF_SOME && right > 0 {
+        if right + faulty.len() >= most && right > 0 {
             break;
         }
         let with = |tokens: &TokenStream| with_literals(tokens.clone(), &values);
@@ -197,7 +201,7 @@ fn instances(function: &Function) -> Option<Vec<Vec<Valued>>> {
     let is_of = |extents: &Option<Extents>, name: &Ident| {
         extents.iter().flat_map(|extents| &extents.each).any(|extent| mentions(&extent.tokens, name))
     };
-    let mut all = Vec::new();
+    let mut all = named_instances(function);
     for (threads, blocks, other) in TRIED {
         for truth in 0..1_u32 << truth_values {
             let mut bits = (0..).map(|bit| i64::from(truth >> bit & 1));
@@ -217,6 +221,41 @@ fn instances(function: &Function) -> Option<Vec<Vec<Valued>>> {
         }
     }
     Some(all)
+}
+
+/// The values of the constants in the instances that the file names. Which of a program's these are, rustc knows: what is wrong in one is
+/// reported where a program has it.
+fn named_instances(function: &Function) -> Vec<Vec<Valued>> {
+    let params = &function.generics.params;
+    let named = function.definitions.get(&instances_of(&function.name.to_string()));
+    let valued = |arguments: &TokenStream| {
+        let arguments = Punctuated::<GenericArgument, Token![,]>::parse_terminated.parse2(arguments.clone()).ok()?;
+        let same = arguments.len() == params.len();
+        let constants = params.iter().zip(same.then_some(arguments)?).filter_map(|(param, argument)| {
+            let (name, ty) = constant(param)?;
+            Some(number(function, &argument).map(|value| (name.clone(), value, ty)))
+        });
+        constants.collect::<Option<Vec<Valued>>>()
+    };
+    named.into_iter().flatten().filter_map(|instance| valued(&instance.value)).collect()
+}
+
+/// The number or the truth value that an argument is, as a literal or as the name of a constant.
+fn number(function: &Function, argument: &GenericArgument) -> Option<i64> {
+    let expr = match argument {
+        GenericArgument::Const(expr) => expr.to_token_stream(),
+        GenericArgument::Type(ty) => {
+            let name = ty.to_token_stream().to_string();
+            let [definition] = &function.definitions.get(&name)?[..] else { return None };
+            definition.value.clone()
+        }
+        _ => return None,
+    };
+    match syn::parse2::<Lit>(expr).ok()? {
+        Lit::Int(number) => number.base10_parse().ok(),
+        Lit::Bool(holds) => Some(i64::from(holds.value)),
+        _ => None,
+    }
 }
 
 fn constant(param: &GenericParam) -> Option<(&Ident, String)> {

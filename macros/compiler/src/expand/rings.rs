@@ -7,7 +7,6 @@ use crate::check::rings::{Case, Known};
 use crate::diag::{Diags, Fault};
 use crate::rules::Rule;
 use crate::session::Session;
-use crate::source;
 use crate::values::Conditional;
 
 /// What is known of a kernel's rings of phase barriers if constants have certain values.
@@ -67,7 +66,7 @@ pub(crate) fn rings(
 ) -> Result<Vec<RingCase>, Vec<Fault>> {
     let mut diags = Diags::new(session);
     if let Parsed::Function { mut function, .. } = parse_kernel(options.clone(), item.clone(), &mut diags) {
-        define(&mut function, source::definitions(file));
+        define(&mut function, Some(file));
         let known = with_values(&function, &options, &item, session);
         let judged = judge(&function, || known.as_ref(), &mut diags);
         let open = judged.checked.as_ref().is_ok_and(|checked| checked.rings().are_open());

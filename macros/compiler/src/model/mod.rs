@@ -87,6 +87,11 @@ pub(crate) fn size_of(name: &str) -> String {
     format!("::core::mem::size_of::<{name}>()")
 }
 
+/// The key of the instances of a function among the definitions: the arguments of its generics.
+pub(crate) fn instances_of(name: &str) -> String {
+    format!("{name}::<>")
+}
+
 /// A constant of numbers that the text shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Listed {

@@ -1,7 +1,7 @@
 //! Numbers for the barriers and slots of all blocks, and for the kinds of copies that the roles begin.
 
 use super::counters::gcd;
-use super::skeleton::{Op, Skeleton};
+use super::skeleton::{BarrierArray, Op, Skeleton};
 use super::verdict::{Object, Reason};
 
 /// The largest number of barriers, and of slots.
@@ -56,7 +56,7 @@ impl Places {
             });
             arrays.collect::<Vec<_>>()
         };
-        let stages: Vec<u32> = skeleton.barriers.iter().map(|array| array.stages).collect();
+        let stages: Vec<u32> = skeleton.barriers.iter().map(BarrierArray::stages).collect();
         let slot_stages: Vec<u32> = skeleton.slots.iter().map(|array| array.stages).collect();
         let size =
             |stages: &[u32]| u64::from(skeleton.blocks) * stages.iter().map(|stages| u64::from(*stages)).sum::<u64>();
@@ -66,9 +66,10 @@ impl Places {
         let (mut barriers, mut slots) = (Vec::new(), Vec::new());
         for block in 0..skeleton.blocks {
             for (array, data) in (0..).zip(&skeleton.barriers) {
-                let count = u16::try_from(data.count).ok().filter(|count| *count < 1 << 15).ok_or(Reason::Size)?;
-                barriers
-                    .extend((0..data.stages).map(|index| Barrier { object: Object { array, index, block }, count }));
+                for (index, count) in (0..).zip(&data.counts) {
+                    let count = u16::try_from(*count).ok().filter(|count| *count < 1 << 15).ok_or(Reason::Size)?;
+                    barriers.push(Barrier { object: Object { array, index, block }, count });
+                }
             }
             for (array, data) in (0..).zip(&skeleton.slots) {
                 let parts = u16::try_from(data.parts).map_err(|_| Reason::Size)?;

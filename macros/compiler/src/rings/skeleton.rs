@@ -20,12 +20,22 @@ pub struct Skeleton {
 }
 
 /// An array of phase barriers in each block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BarrierArray {
+    /// For each barrier, the number of arrivals that complete a phase of it.
+    pub counts: Vec<u32>,
+}
+
+impl BarrierArray {
+    /// Returns so many barriers that expect one number of arrivals.
+    pub fn new(stages: u32, count: u32) -> BarrierArray {
+        BarrierArray { counts: vec![count; stages as usize] }
+    }
+
     /// The number of barriers.
-    pub stages: u32,
-    /// The number of arrivals that complete a phase of each of them.
-    pub count: u32,
+    pub fn stages(&self) -> u32 {
+        u32::try_from(self.counts.len()).unwrap_or(u32::MAX)
+    }
 }
 
 /// An array of buffers in each block, each of which is filled and read as a whole.

@@ -163,7 +163,7 @@ impl<'a> Seen<'a> {
 
     /// Whether the two barriers are a stage's: others answer each phase of one in the next phase of the other, and have done so again.
     fn is_ring(&self, stale: &Stale, phase: u32) -> bool {
-        let stages = |of: Object| self.skeleton.barriers[of.array as usize].stages;
+        let stages = |of: Object| self.skeleton.barriers[of.array as usize].stages();
         let (barrier, partner) = (stale.barrier, stale.partner);
         let goes_on = self.phases.get(&barrier).is_some_and(|(phases, _)| *phases > phase);
         let alike = barrier.index == partner.index && stages(barrier) == stages(partner);

@@ -88,6 +88,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         queries: BTreeMap::new().into(),
         axes: BTreeMap::new().into(),
         added: BTreeMap::new(),
+        of_lanes: BTreeSet::new(),
         contents: BTreeMap::new(),
         positions: BTreeMap::new().into(),
         cuts: BTreeMap::new().into(),

@@ -263,3 +263,27 @@ fn some_instances_are_at_fault() {
     assert!(by_warp.contains("this fault occurs with `N` = 64, and not with all other values"));
     assert!(!refusals("block.sync();").contains("not with all other values"));
 }
+
+/// Instances that the file names are tried, too: by literals and by constants, also where nothing is called.
+#[test]
+fn instances_that_the_file_names() {
+    let kernel = kernel(
+        "block = 128",
+        "const D: usize",
+        "let s = shared_array::<u32, 128>(); s[t] = input[t]; if D < 70 { block.sync(); } out[t] = s[127 - t];",
+    );
+    let (options, item) = kernel.split_once(")]").expect("an attribute");
+    let options = options.strip_prefix("#[cluster_kernel(").expect("an attribute");
+    let refused = |used: &str| {
+        let file = format!("const FAR: usize = 78; {kernel} fn run() {{\n{used}\n}}");
+        let tokens = |text: &str| text.parse().expect("tokens");
+        let items = crate::expand::kernel_in(session(), &file, tokens(options), tokens(item)).to_string();
+        [41, 78, 115, 128].map(|value| items.contains(&format!("(D) as i128 == {value}i128")))
+    };
+    assert_eq!(refused(""), [false, false, false, true]);
+    assert_eq!(refused("kernel::<41>(&x, &mut y, 3).grid(1);"), [false, false, false, true]);
+    assert_eq!(refused("kernel::<115>(&x, &mut y, 3).grid(1);"), [false, false, true, true]);
+    assert_eq!(refused("kernel::<FAR>(&x, &mut y, 3); Program::of::<kernel::<115>>();"), [false, true, true, true]);
+    assert_eq!(refused("other_kernel::<115>(&x);\n// kernel::<78>(&x)"), [false, false, false, true]);
+    assert_eq!(refused("kernel::<{ 100 + 15 }>(&x);\nkernel::<78, 2>(&x);"), [false, false, false, true]);
+}

@@ -55,6 +55,7 @@ mod text;
 mod told;
 mod trace_accesses;
 mod trace_data;
+mod trace_exchanged;
 mod trace_learning;
 mod trace_memory;
 mod trace_orders;

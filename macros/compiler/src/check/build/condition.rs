@@ -1,6 +1,7 @@
 //! Branches: the conditions of `if`, `while` and `match`, and the values that live while an arm runs.
 
-use super::{BlockId, Builder, End, Node, NodeId, Source, StepKind, TokenStep, Value, Variable};
+use super::{BlockId, Builder, End, Jump, Node, NodeId, Source, StepKind, TokenStep, Value, Variable};
+use crate::model::LoopId;
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Member, integer};
 use crate::model::kind::Kind;
 use crate::model::op::{Op, Variant};
@@ -17,6 +18,24 @@ impl<'f> Builder<'f> {
         self.waiting.truncate(before);
         held.into_iter().rev().for_each(|variable| self.drop_temporary(Some(variable), block.span));
         value
+    }
+
+    /// Builds the body of a loop, whose head, first block and end are these.
+    pub(super) fn repeat(
+        &mut self,
+        id: LoopId,
+        [again, inside, after]: [BlockId; 3],
+        held: Vec<Variable>,
+        body: &'f Block,
+    ) {
+        let value = self.temporary();
+        let (depth, waiting) = (self.scopes.len(), self.waiting.len());
+        self.jumps.push(Jump { id, after, again: Some(again), depth, waiting, value });
+        self.current = inside;
+        self.holding(held, body);
+        self.end(End::Goto(again));
+        self.jumps.pop();
+        self.current = after;
     }
 
     pub(super) fn branch(

@@ -75,7 +75,13 @@ impl<'f> Builder<'f> {
                         if own.is_empty() { agreed } else { self.combined([vec![agreed], own].concat(), at).node }
                     }
                     WarpResult::PerThread => {
-                        self.node(Source::Known { uniformity: Uniformity::Divergent, what: method.name }, nodes, at)
+                        let of_lane = self.node(
+                            Source::Known { uniformity: Uniformity::Divergent, what: method.name },
+                            nodes,
+                            at,
+                        );
+                        self.of_lanes.insert(of_lane);
+                        of_lane
                     }
                 }
             }

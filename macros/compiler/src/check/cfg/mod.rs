@@ -74,6 +74,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) axes: ByNode<(NodeId, usize)>,
     /// The results of `fetch_add`, each with what it adds. The steps before are the accesses.
     pub(crate) added: BTreeMap<NodeId, NodeId>,
+    /// The results of what a warp does together of which each thread has its own, such as those of a scan.
+    pub(crate) of_lanes: BTreeSet<NodeId>,
     /// By access that writes a struct, or that a copy of one element makes, what it writes.
     pub(crate) contents: BTreeMap<AccessId, Content>,
     /// The nodes that say where in its block the thread is.

@@ -115,7 +115,7 @@ pub(super) fn assemble(
             } else {
                 kernel.blocks
             },
-            barriers: objects.barriers.iter().map(|(_, barriers, _)| *barriers).collect(),
+            barriers: objects.barriers.iter().map(|(_, barriers, _)| barriers.clone()).collect(),
             slots,
             roles,
         },

@@ -145,7 +145,7 @@ impl Walker<'_, '_, '_, '_> {
         let given = *wait.operands.first().ok_or_else(refuse)?;
         // Of several barriers, the token may be that of another one.
         if let Some(array) = array_of(&wait.region)
-            && self.objects.barriers.iter().any(|(known, barriers, _)| *known == array && barriers.stages == 1)
+            && self.objects.barriers.iter().any(|(known, barriers, _)| *known == array && barriers.stages() == 1)
             && last_token::is_last(kernel, array, given, point)
         {
             return Ok(());
@@ -211,6 +211,6 @@ impl Walker<'_, '_, '_, '_> {
         let of = |call: &&Call<'_>| kernel.pipelines.called(call).is_some_and(|(of, _)| of == pipeline);
         let arrays = kernel.cfg.calls.iter().filter(of).filter_map(|call| array_of(&call.barriers.first()?.1));
         let mut lengths = arrays.filter_map(|array| self.objects.barrier(array));
-        lengths.next().map(|array| i64::from(self.objects.barriers[array as usize].1.stages))
+        lengths.next().map(|array| i64::from(self.objects.barriers[array as usize].1.stages()))
     }
 }

@@ -1,7 +1,7 @@
 //! The steps of a thread that begin asynchronous copies, or wait for them.
 
 use super::kernel::{Point, Refusal, array_of};
-use super::slots::bytes_of;
+use super::slots::{bytes_of, copied_array};
 use super::walk::Walker;
 use crate::check::cfg::{
     Access, AccessKind, BarrierCall, Completion, CopyBy, CopyStep, Granule, GroupStep, MemoryStep, Region, Select,
@@ -117,13 +117,13 @@ impl Walker<'_, '_, '_, '_> {
         (site, by): (Point, CopyBy),
     ) -> Result<(), Refusal> {
         let at = call.at;
-        let Some((array, slot)) = array_of(region).and_then(|array| self.objects.copied(array)) else {
+        let Some((array, slot)) = copied_array(region).and_then(|array| self.objects.copied(array)) else {
             return Err(Refusal::new(at, "the accesses of what the copy writes are not followed"));
         };
         let bytes = match region.path.len().checked_sub(slot.depth) {
             Some(0) => u32::try_from(slot.bytes).ok(),
             Some(1) if is_element(region) => u32::try_from(slot.element).ok(),
-            Some(1) => bytes_of(self.evaluator, slot, region, point).and_then(|bytes| u32::try_from(bytes).ok()),
+            Some(1 | 2) => bytes_of(self.evaluator, slot, region, point).and_then(|bytes| u32::try_from(bytes).ok()),
             Some(_) | None => None,
         };
         let bytes = match slot.followed {

@@ -57,7 +57,7 @@ pub(super) fn find(
     let depends = classes.depends(kernel);
     let handed = Handed::of(kernel, objects, classes).filter(|_| sought.is_some());
     let arrays = staged::arrays(kernel);
-    let stages = objects.barriers.iter().map(|(_, barriers, _)| i64::from(barriers.stages)).max().unwrap_or(1);
+    let stages = objects.barriers.iter().map(|(_, barriers, _)| i64::from(barriers.stages())).max().unwrap_or(1);
     // As many rounds as there are stages, or one more, leave the parities of some or all of them odd.
     let odd = stages..=stages + 1;
     let numbers = if sought.is_some() { 0..=stages + ARGUMENTS } else { odd.clone() };
@@ -214,6 +214,9 @@ fn find_for(
         }
         // The arguments need not be those of a kernel that expects stages of their number.
         let is_of_index = matches!(fault, Fault::Count(CountFault::Index { .. }));
+        if is_of_index && objects.leave_out_launched(kernel) {
+            continue;
+        }
         if is_of_index && sought.as_ref().is_some_and(|sought| !sought.indexes) {
             return Ok(None);
         }

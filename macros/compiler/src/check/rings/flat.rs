@@ -119,6 +119,22 @@ impl<'a, 'f> Evaluator<'_, 'a, 'f> {
         })
     }
 
+    /// The indexes that a selection may be, as a thread comes there again and again: from the first in steps to the last.
+    pub(super) fn indexes(&self, select: Select, point: Point) -> Option<(i64, i64, i64)> {
+        let Select::At(index) = select else { return None };
+        let mut sum = Sum::default();
+        self.add(index, 1, point, &mut sum, DEPTH)?;
+        match sum.terms[..] {
+            [] => Some((sum.constant, 1, sum.constant)),
+            [(node, factor)] if factor > 0 => {
+                let (first, last) = self.range(node, point, DEPTH)?;
+                let at = |number: i64| number.checked_mul(factor)?.checked_add(sum.constant);
+                Some((at(first)?, factor, at(last)?))
+            }
+            _ => None,
+        }
+    }
+
     /// Adds a multiple of a value to a sum.
     fn add(&self, node: NodeId, factor: i64, point: Point, sum: &mut Sum, depth: u32) -> Option<()> {
         let depth = depth.checked_sub(1)?;

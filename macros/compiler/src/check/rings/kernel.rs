@@ -9,6 +9,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::arms::OnArms;
 use super::constants::Constants;
 use super::handed::Handed;
+use super::long_loops::LongLoops;
 use super::pipelines::Pipelines;
 pub(crate) use super::refusal::Refusal;
 use super::steps::acts;
@@ -67,6 +68,7 @@ pub(super) struct Kernel<'a, 'f> {
     pub(super) merged: Cell<bool>,
     /// Whether loops over ranges from a small number on are taken for the rest of loops from 0 on.
     pub(super) from_zero: Cell<bool>,
+    pub(super) long_loops: LongLoops,
     /// The tests by parity whether a phase is over, by the nodes of their answers.
     pub(super) tested: BTreeMap<NodeId, usize>,
     /// The tickets and numbers that threads hand out in the launch that is followed.
@@ -106,6 +108,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             passes_over: Cell::new(false),
             merged: Cell::new(false),
             from_zero: Cell::new(false),
+            long_loops: LongLoops::default(),
             tested: (0..)
                 .zip(&cfg.barrier_calls)
                 .filter(|(_, call)| is_by_parity(call))

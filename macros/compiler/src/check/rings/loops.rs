@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::counters::{Counter, Counters};
 use super::decision::{ByHand, Certain, Decision, Key, any_of};
 use super::kernel::{Point, Refusal};
+use super::long_loops::LONG;
 use super::symbol::Symbol;
 use super::tested::negated;
 use super::value::Evaluator;
@@ -15,12 +16,8 @@ use crate::model::expr::BinaryOp;
 use crate::rings::{Condition, Expr, Op, Operator};
 use crate::span::SpanRange;
 
-/// The largest number of iterations that is followed exactly where arguments are open. The iterations of longer loops are taken
-/// to be open, too.
-const LONGEST: i64 = 8;
-
 /// The largest number of iterations that are followed before the first decision of a loop.
-const CERTAIN: i64 = 2 * LONGEST;
+const CERTAIN: i64 = 2 * LONG;
 
 impl Walker<'_, '_, '_, '_> {
     /// Counts where control comes to the head of a loop: resets the number of iterations of one that begins, and goes on to the next
@@ -172,7 +169,7 @@ impl Walker<'_, '_, '_, '_> {
         };
         let iterations = |length: i64| (length + more).max(0).checked_add(by - 1).map(|length| length / by);
         match length.as_ref().and_then(|length| length.known()) {
-            Some(length) if self.evaluator.arguments.is_none() && length > LONGEST => {
+            Some(length) if self.evaluator.arguments.is_none() && !kernel.long_loops.is_followed(length) => {
                 let form = format!("for {}", iterations(length).unwrap_or(0));
                 return Ok(Decision::new(Condition::Shared, vec![Key::Form(form)], counts));
             }

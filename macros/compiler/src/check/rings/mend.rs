@@ -24,7 +24,7 @@ pub(super) fn lacking<'w>(
     waiting.iter().find_map(|wait| {
         let state = wait.barrier?;
         let array = state.barrier.array;
-        let expected = assembled.skeleton.barriers[array as usize].count;
+        let expected = assembled.skeleton.barriers[array as usize].counts[state.barrier.index as usize];
         let roles = || 0..u32::try_from(assembled.skeleton.roles.len()).unwrap_or(u32::MAX);
         if !roles().any(|role| arrives(role, array)) && state.arrivals > 0 {
             return Some((wait, state, Lack::All));

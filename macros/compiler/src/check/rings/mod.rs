@@ -39,6 +39,7 @@ mod leaders;
 mod least;
 mod lengths;
 mod listed;
+mod long_loops;
 mod loops;
 mod meet;
 mod mend;
@@ -60,6 +61,7 @@ mod reached;
 mod reader;
 mod refusal;
 mod report;
+mod same_arms;
 mod same_turns;
 mod settled;
 mod skipped;
@@ -83,7 +85,7 @@ use kernel::Kernel;
 pub(crate) use kernel::Refusal;
 use kernel::array_of;
 use objects::Objects;
-use prove::{prove_by_tests, prove_by_turns};
+use prove::{prove_by_tests, prove_by_turns, prove_long_loops};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -321,6 +323,7 @@ fn judge<'f>(
     let classes = Classes::of(&kernel, &objects);
     let found = prove_by_tests(&kernel, &objects, &classes, limit);
     let found = found.or_else(|refusal| prove_by_turns(&kernel, &objects, &classes, limit).ok_or(refusal));
+    let found = found.or_else(|refusal| prove_long_loops(&kernel, &objects, &classes, limit).ok_or(refusal));
     let (known, sought) = match found {
         Ok((mut proved, arrays, may_be_stale)) => {
             let followed = objects.followed().count();

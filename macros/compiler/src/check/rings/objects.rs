@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::Counters;
-use super::kernel::{Kernel, Refusal, array_of};
+use super::kernel::{DYNAMIC, Kernel, Refusal, array_of};
 use super::slots::{Slot, TILE, length, slots};
 use super::value::Evaluator;
 use crate::check::cfg::{Access, AccessKind, BlockId, Completion, CopyStep, Shared, StepKind};
@@ -18,6 +18,41 @@ pub(super) struct Objects {
     pub(super) barriers: Vec<(usize, BarrierArray, SpanRange)>,
     /// The shared arrays whose accesses are followed, and those of which only the copies into them are.
     pub(super) slots: Vec<Slot>,
+}
+
+/// An `init`: the number of arrivals, and for which elements of the array it may be, if that is known: from one in steps to another.
+struct Counted {
+    count: u32,
+    elements: Option<(i64, i64, i64)>,
+    at: SpanRange,
+}
+
+/// Returns so many barriers, each of which expects what the `init`s say that may be of it. Where not all of them say the same, it has to be
+/// known of each for which barriers it is.
+fn barrier_array(stages: u32, counted: &[Counted]) -> Result<BarrierArray, Refusal> {
+    if let [first, others @ ..] = counted
+        && others.iter().all(|other| other.count == first.count)
+    {
+        return Ok(BarrierArray::new(stages, first.count));
+    }
+    let is_of = |of: &Counted, index: u32| {
+        let index = i64::from(index);
+        of.elements.is_none_or(|(first, step, last)| {
+            (first..=last).contains(&index) && (first == i64::MIN || (index - first) % step == 0)
+        })
+    };
+    let last = counted.last();
+    let count = |index: u32| {
+        let counts: BTreeSet<u32> = counted.iter().filter(|of| is_of(of, index)).map(|of| of.count).collect();
+        match (&counts.into_iter().collect::<Vec<_>>()[..], last) {
+            ([count], _) => Ok(*count),
+            (_, Some(last)) => {
+                Err(Refusal::new(last.at, "which of the barriers expect which number of arrivals is not known"))
+            }
+            (_, None) => Ok(0),
+        }
+    };
+    Ok(BarrierArray { counts: (0..stages).map(count).collect::<Result<_, _>>()? })
 }
 
 impl Objects {
@@ -45,7 +80,7 @@ impl Objects {
         let counters = Counters::default();
         let evaluator =
             Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None, inlines: false };
-        let mut counts: BTreeMap<usize, (u32, SpanRange)> = BTreeMap::new();
+        let mut counts: BTreeMap<usize, Vec<Counted>> = BTreeMap::new();
         let mut used: BTreeMap<usize, SpanRange> = BTreeMap::new();
         for step in kernel.cfg.blocks.iter().enumerate().flat_map(|(block, content)| {
             let calls = content.steps.iter().enumerate();
@@ -65,12 +100,12 @@ impl Objects {
                     let count = count.and_then(|count| u32::try_from(count).ok()).ok_or_else(|| {
                         Refusal::new(call.at, "the number of arrivals is not known where the kernel is compiled")
                     })?;
-                    if counts.insert(array, (count, call.at)).is_some_and(|(other, _)| other != count) {
-                        return Err(Refusal::new(
-                            call.at,
-                            "the barriers of one array expect different numbers of arrivals",
-                        ));
-                    }
+                    let elements = match call.region.path[..] {
+                        [select] => evaluator.indexes(select, point),
+                        [] => Some((i64::MIN, 1, i64::MAX)),
+                        _ => None,
+                    };
+                    counts.entry(array).or_default().push(Counted { count, elements, at: call.at });
                 }
                 PhaseAction::Invalidate => {
                     return Err(Refusal::new(call.at, "the barrier is invalidated, and may be initialized anew"));
@@ -98,10 +133,11 @@ impl Objects {
             }
         }
         let barriers = used.into_iter().map(|(array, at)| {
-            let (count, init) = counts.get(&array).copied().ok_or_else(|| Refusal::new(at, "no `init` is seen"))?;
+            let counted = counts.get(&array).ok_or_else(|| Refusal::new(at, "no `init` is seen"))?;
             let stages = length(kernel, array)
                 .ok_or_else(|| Refusal::new(at, "the number of barriers is not known where the kernel is compiled"))?;
-            Ok((array, BarrierArray { stages, count }, init))
+            let init = counted.last().map_or(at, |counted| counted.at);
+            Ok((array, barrier_array(stages, counted)?, init))
         });
         let barriers: Vec<_> = barriers.collect::<Result<_, Refusal>>()?;
         let slots = slots(kernel, &barriers.iter().map(|(array, ..)| *array).collect());
@@ -154,6 +190,12 @@ impl Objects {
     /// The arrays whose accesses are followed.
     pub(super) fn followed(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter().filter(|slot| slot.followed)
+    }
+
+    /// Follows no accesses of dynamic shared memory any more if only the launch says how large it is; says whether it did so until now.
+    /// Then an index may be out of the range that is followed.
+    pub(super) fn leave_out_launched(&mut self, kernel: &Kernel<'_, '_>) -> bool {
+        kernel.function.options.shared_bytes.is_none() && self.leave_out(|slot| slot.array == DYNAMIC)
     }
 
     /// Follows no accesses of such arrays any more; says whether there were any.

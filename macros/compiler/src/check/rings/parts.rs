@@ -8,27 +8,49 @@ use super::kernel::{Kernel, Point, array_of};
 use super::value::Evaluator;
 use crate::check::cfg::{AccessKind, CopyStep, Region, Select};
 
-/// The arrays of whose rows copies write such parts, which together are the row; each with whether threads and products read whole rows
-/// alone, so that a read overlaps with each of the parts.
+/// What copies write of a row in parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InParts {
+    /// The number of bytes of all parts.
+    pub(super) bytes: u64,
+    /// Whether threads and products read whole rows alone, so that a read overlaps with each of the parts.
+    pub(super) reads_rows: bool,
+}
+
+/// The arrays of whose rows copies write such parts, which together are the row, or as much of each of the row's own rows.
 pub(super) fn of_rows(
     kernel: &Kernel<'_, '_>,
     writes: &BTreeMap<usize, Vec<(Region, Point)>>,
-) -> BTreeMap<usize, bool> {
+) -> BTreeMap<usize, InParts> {
     let counters = Counters::default();
     let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None, inlines: false };
-    let is_in_parts = |array: usize, writes: &[(Region, Point)]| {
+    let bytes_of_all = |array: usize, writes: &[(Region, Point)]| {
         let (element, rows) = inner(&kernel.function.shared.get(array)?.0)?;
-        let (rows, bytes) = (kernel.constants.length(&rows)?, kernel.constants.bytes(&element));
-        let length = |(region, point): &(Region, Point)| match region.path[..] {
-            [Select::At(_), part] if !region.part => length_of(&evaluator, part, Some(rows), *point),
+        let (rows, bytes) = (kernel.constants.length(&rows)?, kernel.constants.bytes(&element)?);
+        // The bytes of a part, and the number of parts.
+        let part = |(region, point): &(Region, Point)| match region.path[..] {
+            [Select::At(_), Select::At(_)] if !region.part => Some((bytes, rows)),
+            [Select::At(_), part] if !region.part => {
+                let length = length_of(&evaluator, part, Some(rows), *point).filter(|length| *length > 0)?;
+                (rows % length == 0).then_some((bytes.checked_mul(u64::try_from(length).ok()?)?, rows / length))
+            }
+            [Select::At(_), Select::At(_), part] if !region.part => {
+                let (element, columns) = inner(&element)?;
+                let length = length_of(&evaluator, part, kernel.constants.length(&columns), *point)?;
+                let bytes = kernel.constants.bytes(&element)?.checked_mul(u64::try_from(length).ok()?)?;
+                (bytes > 0).then_some((bytes, rows))
+            }
             _ => None,
         };
-        let lengths = writes.iter().map(length).collect::<Option<BTreeSet<i64>>>()?;
-        let part = lengths.first().copied().filter(|part| lengths.len() == 1 && *part > 0)?;
-        (bytes.is_some() && rows % part == 0).then_some(())
+        let parts = writes.iter().map(part).collect::<Option<BTreeSet<_>>>()?;
+        let (bytes, number) = parts.first().copied().filter(|_| parts.len() == 1)?;
+        bytes.checked_mul(u64::try_from(number).ok()?)
     };
-    let in_parts = writes.iter().filter(|(array, writes)| is_in_parts(**array, writes).is_some());
-    in_parts.map(|(array, _)| (*array, reads_rows(kernel, *array))).collect()
+    let in_parts = writes.iter().filter_map(|(array, writes)| {
+        let bytes = bytes_of_all(*array, writes)?;
+        Some((*array, InParts { bytes, reads_rows: reads_rows(kernel, *array) }))
+    });
+    in_parts.collect()
 }
 
 /// The number of consecutive elements of an array of a length that are selected, if it is known.

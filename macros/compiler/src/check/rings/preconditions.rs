@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 
 use super::counters::Counters;
 use super::given::{Arguments, Number};
-use super::kernel::{Kernel, Point};
-use super::value::{Evaluator, binary};
-use crate::check::cfg::{BlockId, End, NodeId, Source};
+use super::kernel::{Kernel, Point, Refusal};
+use super::value::{Evaluator, Value, binary};
+use super::walk::Walker;
+use crate::check::cfg::{Assertion, BlockId, End, NodeId, Source};
 use crate::model::expr::BinaryOp;
+use crate::span::SpanRange;
 
 /// How often a launch is given another number.
 const MENDS: usize = 8;
@@ -176,5 +178,24 @@ impl<'p, 'a, 'f> Preconditions<'p, 'a, 'f> {
             *(if off(middle)?.signum() == sign { &mut below } else { &mut above }) = middle;
         }
         Some(above)
+    }
+}
+
+impl Walker<'_, '_, '_, '_> {
+    /// Refuses arguments with which an assertion does not hold.
+    pub(super) fn asserts(&self, point: Point, at: SpanRange) -> Result<(), Refusal> {
+        let Some(_) = self.evaluator.arguments else { return Ok(()) };
+        let holds = |assertion: &Assertion| {
+            let values: Vec<Value> = assertion.operands.iter().map(|node| self.evaluator.value(*node, point)).collect();
+            match (assertion.compares, &values[..]) {
+                (Some(op), [left, right]) => binary(op, left.clone(), right.clone()).known(),
+                (_, values) => values.first().and_then(Value::known),
+            }
+        };
+        let mut here = self.kernel().cfg.assertions.iter().filter(|assertion| assertion.at == point);
+        match here.any(|assertion| holds(assertion) == Some(0)) {
+            true => Err(Refusal::of_arguments(at, "a thread fails")),
+            false => Ok(()),
+        }
     }
 }

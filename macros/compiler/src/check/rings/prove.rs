@@ -48,6 +48,18 @@ pub(super) fn prove_by_tests(
     otherwise.or(found)
 }
 
+/// Looks for a proof with the exact number of iterations of loops that are otherwise taken to be of an unknown length.
+pub(super) fn prove_long_loops(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    classes: &Classes,
+    limit: usize,
+) -> Option<(Known, usize, bool)> {
+    let found = if kernel.long_loops.follow(true) { prove(kernel, objects, classes, limit).ok() } else { None };
+    kernel.long_loops.follow(false);
+    found
+}
+
 /// Looks for a proof in which threads decide alike about what one of them publishes.
 pub(super) fn prove_by_turns(
     kernel: &Kernel<'_, '_>,
@@ -150,7 +162,11 @@ fn prove_as(
                 }
                 None => {
                     let is_of_index = matches!(fault, Fault::Count(CountFault::Index { .. }));
-                    return Err((report::unconfirmed(&sites, kernel.whole(), &fault, &trace), is_of_index));
+                    let refusal = report::unconfirmed(&sites, kernel.whole(), &fault, &trace);
+                    if !is_of_index || !objects.leave_out_launched(kernel) {
+                        return Err((refusal, is_of_index));
+                    }
+                    left_out = Some(refusal);
                 }
             },
         }

@@ -175,7 +175,7 @@ fn tell_one_barrier<'s>(objects: &Objects, of: &Slot, copies: impl Iterator<Item
         (u64::from(*bytes) < of.bytes).then_some(barrier.array)
     });
     let arrays: BTreeSet<u32> = part.collect();
-    let stages = |array: &u32| objects.barriers.get(*array as usize).map_or(0, |(_, barriers, _)| barriers.stages);
+    let stages = |array: &u32| objects.barriers.get(*array as usize).map_or(0, |(_, barriers, _)| barriers.stages());
     arrays.len() < 2 && arrays.iter().all(|array| stages(array) <= of.stages)
 }
 

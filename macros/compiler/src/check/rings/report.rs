@@ -277,7 +277,7 @@ impl Words<'_, '_, '_> {
 
     fn barrier(&self, barrier: Object) -> String {
         let array = self.objects.barriers.get(barrier.array as usize);
-        let (array, stages) = array.map_or((usize::MAX, 1), |(array, barriers, _)| (*array, barriers.stages));
+        let (array, stages) = array.map_or((usize::MAX, 1), |(array, barriers, _)| (*array, barriers.stages()));
         self.element(array, (stages > 1).then(|| barrier.index.to_string()), barrier)
     }
 

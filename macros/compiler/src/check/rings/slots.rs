@@ -8,7 +8,7 @@ use super::constants::{array, inner, swizzled};
 use super::counters::Counters;
 use super::flat;
 use super::kernel::{DYNAMIC, Kernel, Point, array_of};
-use super::parts;
+use super::parts::{self, InParts};
 use super::value::Evaluator;
 use crate::check::cfg::{
     Access, AccessKind, BlockId, Completion, CopyBy, CopyStep, Covers, MemoryStep, Region, Root, Select, Shared,
@@ -48,6 +48,11 @@ pub(super) struct Slot {
 }
 
 impl Slot {
+    /// Returns an array of which nothing is followed but what copies into it tell barriers.
+    fn unfollowed(array: usize) -> Slot {
+        Slot { whole: false, followed: false, ..Slot::whole(array, 0, 1) }
+    }
+
     /// The number of indexes that say nothing but which slot it is: in a flat array, one index says both that and the place in the slot.
     pub(super) fn selectors(&self) -> usize {
         if self.tile.is_none() { self.depth } else { 0 }
@@ -72,6 +77,17 @@ impl Slot {
             together,
             followed,
         }
+    }
+}
+
+/// The numbers of slices of dynamic shared memory among the arrays begin here. Of what is in them nothing is followed: they may overlap.
+const SLICES: usize = usize::MAX / 2;
+
+/// The shared array that a copy writes a part of, or the slice of dynamic shared memory.
+pub(super) fn copied_array(region: &Region) -> Option<usize> {
+    match (region.root, region.via) {
+        (Root::Shared(Shared::Slice(slice)) | Root::Remote(Shared::Slice(slice)), None) => SLICES.checked_add(slice),
+        _ => array_of(region),
     }
 }
 
@@ -151,6 +167,9 @@ fn is_in_place(access: &Access) -> bool {
 
 /// An array of which only what copies into it tell barriers is followed.
 fn unfollowed(kernel: &Kernel<'_, '_>, array: usize, writes: &[(Region, Point)]) -> Option<Slot> {
+    if let Some(size) = size_in_dynamic(kernel, array) {
+        return Some(Slot { stages: 1, depth: 1, bytes: size, element: size, ..Slot::unfollowed(array) });
+    }
     let (element, _) = kernel.function.shared.get(array)?;
     let counters = Counters::default();
     let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None, inlines: false };
@@ -163,28 +182,29 @@ fn unfollowed(kernel: &Kernel<'_, '_>, array: usize, writes: &[(Region, Point)])
     let are_tiles =
         matches!(tile_copies(kernel, array), (Some(_), false)) && shapes.len() == 1 && !shapes.contains(&None);
     let bytes = kernel.constants.bytes(element).or(are_tiles.then_some(TILE)).unwrap_or(0);
-    Some(Slot {
-        array,
-        stages: length(kernel, array)?,
-        depth: 1,
-        columns: 1,
-        tile: None,
-        bytes,
-        element: bytes,
-        whole: false,
-        shared: false,
-        in_place: false,
-        gathered: false,
-        together: false,
-        followed: false,
-    })
+    Some(Slot { stages: length(kernel, array)?, depth: 1, bytes, element: bytes, ..Slot::unfollowed(array) })
+}
+
+/// The number of bytes of an element of dynamic shared memory, or of a slice of it, if this is its number.
+fn size_in_dynamic(kernel: &Kernel<'_, '_>, array: usize) -> Option<u64> {
+    match array {
+        DYNAMIC => dynamic(kernel),
+        _ => kernel.cfg.slices.get(array.checked_sub(SLICES)?)?.size,
+    }
 }
 
 /// The number of bytes that a copy writes, whose selections are those of a part of a shared array. Where the size of a tile is not known,
 /// it is counted, if all copies to the array write as much of it.
 pub(super) fn bytes_of(evaluator: &Evaluator<'_, '_, '_>, slot: &Slot, region: &Region, point: Point) -> Option<u64> {
     let kernel = evaluator.kernel;
-    let (element, length) = array_of(region).and_then(|array| kernel.function.shared.get(array))?;
+    let array = copied_array(region)?;
+    if let Some(size) = size_in_dynamic(kernel, array) {
+        let ([Select::Range { start, end }], false) = (&region.path[..], region.part) else { return None };
+        let open = Evaluator { arguments: None, ..*evaluator };
+        let elements = u64::try_from(open.length(*start, *end, point)?).ok().filter(|elements| *elements > 0)?;
+        return size.checked_mul(elements);
+    }
+    let (element, length) = kernel.function.shared.get(array)?;
     if region.part || region.path.is_empty() {
         return (!region.part && slot.depth == 0).then_some(slot.bytes);
     }
@@ -236,7 +256,7 @@ fn writes(kernel: &Kernel<'_, '_>) -> BTreeMap<usize, Vec<(Region, Point)>> {
                 | StepKind::BarrierCall(_)
                 | StepKind::Call(_) => None,
             };
-            if let Some((array, region)) = region.and_then(|region| Some((array_of(region)?, region))) {
+            if let Some((array, region)) = region.and_then(|region| Some((copied_array(region)?, region))) {
                 writes.entry(array).or_default().push((region.clone(), (block, index)));
             }
         }
@@ -244,23 +264,32 @@ fn writes(kernel: &Kernel<'_, '_>) -> BTreeMap<usize, Vec<(Region, Point)>> {
     writes
 }
 
-/// The size and the number of the elements of dynamic shared memory, if its uses agree on them.
-fn dynamic(kernel: &Kernel<'_, '_>) -> Option<(u64, u32)> {
+/// The number of stages that are followed in dynamic shared memory of which the launch says how large it is.
+const LAUNCHED: u32 = 16;
+
+/// The size of the elements of dynamic shared memory, if its uses agree on it.
+fn dynamic(kernel: &Kernel<'_, '_>) -> Option<u64> {
     let (first, others) = kernel.cfg.dynamic.split_first()?;
-    let size = (*first)?;
     let agree = kernel.cfg.slices.is_empty() && others.iter().all(|other| other == first);
-    let bytes = kernel.constants.setting(kernel.function.options.shared_bytes.as_ref().filter(|_| agree)?)?;
-    Some((size, u32::try_from(u64::try_from(bytes).ok()?.checked_div(size)?).ok()?))
+    first.filter(|_| agree)
+}
+
+/// The number of parts of so many elements in dynamic shared memory. Where the launch says how large it is, an index that is too large for
+/// it ends the thread, as any other one out of range does, and of larger ones nothing is followed.
+fn dynamic_stages(kernel: &Kernel<'_, '_>, size: u64, tile: i64) -> Option<u32> {
+    let Some(bytes) = &kernel.function.options.shared_bytes else { return Some(LAUNCHED) };
+    let elements = u64::try_from(kernel.constants.setting(bytes)?).ok()?.checked_div(size)?;
+    u32::try_from(elements.div_ceil(u64::try_from(tile).ok()?)).ok()
 }
 
 /// The slots of an array, whose parts are a `tile` of its elements if it is flat, or of whose rows copies write parts: then with whether
 /// nothing else of it is read than rows.
-fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Option<bool>) -> Option<Slot> {
+fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Option<InParts>) -> Option<Slot> {
     let nothing = TokenStream::new();
     let (element, stages, size) = match array {
         DYNAMIC => {
-            let (size, elements) = dynamic(kernel).filter(|_| tile.is_some())?;
-            (&nothing, elements, Some(size))
+            let size = dynamic(kernel)?;
+            (&nothing, dynamic_stages(kernel, size, tile?)?, Some(size))
         }
         _ => (&kernel.function.shared.get(array)?.0, length(kernel, array)?, None),
     };
@@ -273,7 +302,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
         kernel.cfg.accesses.iter().filter(|access| access.kind == AccessKind::AsyncWrite && is_of(&access.region));
     let lengths: BTreeSet<usize> = peers.map(|access| access.region.path.len()).collect();
     let in_part = match in_parts {
-        Some(reads_rows) => !reads_rows,
+        Some(in_parts) => !in_parts.reads_rows,
         None => lengths.iter().any(|length| *length > usize::from(rows)),
     };
     let copied = !lengths.is_empty()
@@ -316,7 +345,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
         let elements = u64::try_from(tile).ok()?;
         return Some(Slot {
             array,
-            stages: u32::try_from(u64::from(stages).div_ceil(elements)).ok()?,
+            stages: if array == DYNAMIC { stages } else { u32::try_from(u64::from(stages).div_ceil(elements)).ok()? },
             depth: 1,
             columns: 1,
             tile: Some(tile),
@@ -343,7 +372,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
                 depth: 1,
                 columns: 1,
                 tile: None,
-                bytes,
+                bytes: in_parts.map_or(bytes, |in_parts| in_parts.bytes),
                 element: if has_copies { of_one() } else { 1 },
                 whole: copied || is_one,
                 shared,

@@ -9,12 +9,12 @@ use super::decision::{ByHand, Decision, Key, Looked};
 use super::kernel::{Kernel, Point, Refusal, is_warp, is_within_warp};
 use super::objects::Objects;
 use super::out::Out;
-use super::value::{Evaluator, Value, binary};
+use super::value::{Evaluator, Value};
 use phalanx_contract::uniformity::Uniformity;
 
 use crate::check::cfg::{
-    AccessId, Assertion, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Source, Step as GraphStep, StepKind,
-    TokenStep, ValueStep,
+    AccessId, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Source, Step as GraphStep, StepKind, TokenStep,
+    ValueStep,
 };
 use crate::model::expr::Callee;
 use crate::model::group::Group;
@@ -115,7 +115,7 @@ pub(super) struct Pending {
 }
 
 /// What control does at the end of a block.
-enum Next {
+pub(super) enum Next {
     Goes(BlockId),
     Decides { decision: Box<Decision>, then: BlockId, otherwise: BlockId },
     Ends,
@@ -127,7 +127,7 @@ pub(super) struct Walker<'w, 'k, 'a, 'f> {
     pub(super) sites: &'w Sites,
     pub(super) program: Program,
     /// The step that each block begins with that the thread has come to.
-    labels: Box<[Option<usize>]>,
+    pub(super) labels: Box<[Option<usize>]>,
     /// The jumps and branches whose targets are blocks so far.
     pub(super) targets: Vec<(usize, BlockId)>,
     pub(super) open: Vec<BlockId>,
@@ -203,19 +203,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 return Ok(());
             }
             self.labels[block.0] = Some(self.program.steps.len());
-            let kernel = self.evaluator.kernel;
-            if kernel.cfg.assertions.iter().any(|assertion| assertion.at.0 == block) {
-                for (index, step) in content.steps.iter().enumerate() {
-                    self.asserts((block, index), at)?;
-                    self.step((block, index), step)?;
-                }
-                self.asserts(end, at)?;
-            } else {
-                for (index, step) in kernel.acting(block) {
-                    self.step((block, index), step)?;
-                }
-            }
-            self.flush();
+            self.steps_of(block, at)?;
             match self.next(block)? {
                 Next::Ends => {
                     self.push(end, at, Op::Leave);
@@ -237,7 +225,26 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
     }
 
-    fn next(&mut self, block: BlockId) -> Result<Next, Refusal> {
+    /// Adds the steps of a block, without what control does at its end.
+    pub(super) fn steps_of(&mut self, block: BlockId, at: SpanRange) -> Result<(), Refusal> {
+        let kernel = self.evaluator.kernel;
+        let steps = &kernel.cfg.blocks[block.0].steps;
+        if kernel.cfg.assertions.iter().any(|assertion| assertion.at.0 == block) {
+            for (index, step) in steps.iter().enumerate() {
+                self.asserts((block, index), at)?;
+                self.step((block, index), step)?;
+            }
+            self.asserts((block, steps.len()), at)?;
+        } else {
+            for (index, step) in kernel.acting(block) {
+                self.step((block, index), step)?;
+            }
+        }
+        self.flush();
+        Ok(())
+    }
+
+    pub(super) fn next(&mut self, block: BlockId) -> Result<Next, Refusal> {
         let kernel = self.evaluator.kernel;
         let (on, then, otherwise) = match kernel.cfg.blocks[block.0].end {
             End::Never if self.evaluator.arguments.is_some() => {
@@ -312,6 +319,12 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         {
             return Ok(Next::Goes(otherwise));
         }
+        if counted.is_none()
+            && !matches!(value, Value::Expr(_))
+            && let Some(next) = self.same_arms(block, [then, otherwise])
+        {
+            return Ok(Next::Goes(next));
+        }
         let decision = match counted {
             Some(counted) => self.counted(block, on, counted)?,
             None => {
@@ -372,23 +385,6 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         match alike && self.evaluator.arguments.is_none() {
             true => Ok(key),
             false => Err(Refusal::new(kernel.at(on), "a branch depends on data that threads need not share")),
-        }
-    }
-
-    /// Refuses arguments with which an assertion does not hold.
-    fn asserts(&self, point: Point, at: SpanRange) -> Result<(), Refusal> {
-        let Some(_) = self.evaluator.arguments else { return Ok(()) };
-        let holds = |assertion: &Assertion| {
-            let values: Vec<Value> = assertion.operands.iter().map(|node| self.evaluator.value(*node, point)).collect();
-            match (assertion.compares, &values[..]) {
-                (Some(op), [left, right]) => binary(op, left.clone(), right.clone()).known(),
-                (_, values) => values.first().and_then(Value::known),
-            }
-        };
-        let mut here = self.kernel().cfg.assertions.iter().filter(|assertion| assertion.at == point);
-        match here.any(|assertion| holds(assertion) == Some(0)) {
-            true => Err(Refusal::of_arguments(at, "a thread fails")),
-            false => Ok(()),
         }
     }
 

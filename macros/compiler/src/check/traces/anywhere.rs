@@ -4,8 +4,10 @@
 //! if i < 16 { bases[i] = start(i); }      // and no `block.sync()`
 //! let place = bases[digit];               // for a thread from 16 on, each element is another thread's
 //! ```
+//!
+//! The same of an index that threads have from each other ([`exchanged`](super::exchanged)), if they access all elements but their own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
@@ -18,6 +20,10 @@ use crate::check::cfg::{Access, AccessId, BlockId, NodeId, Root, Select, Shared}
 use crate::check::runs::{Thread, ThreadId};
 use crate::diag::Diag;
 use crate::rules::Rule;
+
+/// Accesses at unknown indexes, by their place in the text and their number among those that a thread makes there. Where not all threads
+/// have one index between them, those of each thread.
+type Groups<'t> = BTreeMap<(AccessId, usize, Option<ThreadId>), Vec<MadeBy<'t>>>;
 
 /// The largest number of pairs that are compared.
 const PAIRS: usize = 100_000;
@@ -66,7 +72,7 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Op
         return None;
     }
     // Threads that have one index between them, and each of the others for itself.
-    let mut groups: BTreeMap<(AccessId, usize, Option<ThreadId>), Vec<MadeBy<'_>>> = BTreeMap::new();
+    let mut groups = Groups::new();
     for (trace, alike) in comparable(traces) {
         let mut counts: BTreeMap<AccessId, usize> = BTreeMap::new();
         for Somewhere { made, is_shared } in trace.somewhere.iter().filter(|of| of.made.time.barriers <= alike) {
@@ -77,7 +83,68 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Op
     }
     let others = Grouped::of(traces);
     let mut left = PAIRS;
-    groups.values().find_map(|group| meeting(check, group, &others, waived, &mut left))
+    let found = groups.values().find_map(|group| meeting(check, group, &others, waived, &mut left));
+    found.or_else(|| elsewhere(check, (traces, &groups), &others, waived))
+}
+
+/// The threads of a block of which it is asked whether all elements but their own are others': the first and the last one may have the
+/// lowest and the highest place whatever the data are.
+const ASKED: [fn(usize) -> usize; 3] = [|all| all / 4, |all| all / 2, |all| all / 4 * 3];
+
+/// The fault of threads that all access one array, each at an index that they have from each other: some of them accesses what another one
+/// does unless each gets no elements but those that it accesses at known indexes, too.
+fn elsewhere(
+    check: &Check<'_, '_>,
+    (traces, groups): (&[Trace], &Groups<'_>),
+    others: &Grouped<'_>,
+    waived: bool,
+) -> Option<Diag> {
+    let mut left = PAIRS;
+    let accesses: BTreeSet<(AccessId, usize)> = groups.keys().map(|(access, number, _)| (*access, *number)).collect();
+    accesses.into_iter().find_map(|(access, number)| {
+        let made_by = |trace: &Trace| groups.get(&(access, number, Some(trace.id)));
+        let (_, index) = element_at(&check.cfg.accesses[access.0])?;
+        let all_do = traces.len() > ASKED.len() && traces.iter().all(|trace| made_by(trace).is_some());
+        if !all_do || !check.is_exchanged(index) {
+            return None;
+        }
+        let asked = ASKED.map(|of| made_by(&traces[of(traces.len())]));
+        let mut found = None;
+        for one in asked {
+            let met = meets_elsewhere(check, one?.first()?, others, waived, &mut left)?;
+            found.get_or_insert(met);
+        }
+        found
+    })
+}
+
+/// The fault of a thread that meets others at each element but those that it accesses at a known index.
+fn meets_elsewhere(
+    check: &Check<'_, '_>,
+    (trace, made): &MadeBy<'_>,
+    others: &Grouped<'_>,
+    waived: bool,
+    left: &mut usize,
+) -> Option<Diag> {
+    let (owner, shared, mut indexes) = made.element;
+    let mut found = None;
+    for index in 0..check.runs.length(shared)? {
+        indexes[0] = index;
+        let element = (owner, shared, indexes);
+        let by_all = others.get(element)?;
+        if by_all.iter().any(|(other, _)| other.id == trace.id) {
+            continue;
+        }
+        let made = Made { element, ..**made };
+        let mut pairs = by_all.iter();
+        let met = pairs.find_map(|(other, by_other)| {
+            *left = left.checked_sub(1)?;
+            let meets = are_unordered(check, (trace, &made), (other, by_other), waived);
+            meets.then(|| unsynchronized(check, (trace, &made), (other, by_other)))
+        })?;
+        found.get_or_insert(met);
+    }
+    found
 }
 
 /// The fault of threads of which one meets another at each element.

@@ -21,6 +21,7 @@ mod crowded;
 mod data;
 mod elements;
 pub(super) mod ends;
+mod exchanged;
 mod grid;
 mod grouped;
 mod inputs;

@@ -117,9 +117,13 @@ impl Run<'_> {
         let (mut barriers, mut slots) = (BTreeMap::new(), BTreeMap::new());
         for block in 0..i64::from(self.skeleton.blocks) {
             for (array, data) in (0..).zip(&self.skeleton.barriers) {
-                let count = i64::from(data.count);
-                let barrier = Barrier { phase: 0, lacks: count, bytes: 0, expected: count };
-                barriers.extend((0..i64::from(data.stages)).map(|index| ((array, index, block), barrier.clone())));
+                let barrier = |count: &u32| {
+                    let count = i64::from(*count);
+                    Barrier { phase: 0, lacks: count, bytes: 0, expected: count }
+                };
+                barriers.extend(
+                    (0..).zip(&data.counts).map(|(index, count): (i64, _)| ((array, index, block), barrier(count))),
+                );
             }
             for (array, data) in (0..).zip(&self.skeleton.slots) {
                 slots.extend((0..i64::from(data.stages)).map(|index| ((array, index, block), Slot::default())));

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod ahead;
+mod arms;
 mod cases;
 mod certain;
 mod chains;
@@ -31,6 +32,7 @@ mod modules;
 mod multicast;
 mod mutants;
 mod of_warps;
+mod one_array;
 mod ordered;
 mod peers;
 mod persistent;
@@ -48,6 +50,7 @@ mod sources;
 mod staged;
 mod structs;
 mod tables;
+mod tile_rows;
 mod tiles;
 mod together;
 mod traces;

@@ -109,7 +109,7 @@ pub(super) fn rounds(body: Vec<Word>) -> Word {
 pub(super) fn skeleton(blocks: u32, barriers: &[(u32, u32)], slots: &[(u32, u32)]) -> Skeleton {
     Skeleton {
         blocks,
-        barriers: barriers.iter().map(|(stages, count)| BarrierArray { stages: *stages, count: *count }).collect(),
+        barriers: barriers.iter().map(|(stages, count)| BarrierArray::new(*stages, *count)).collect(),
         slots: slots.iter().map(|(stages, parts)| SlotArray { stages: *stages, parts: *parts }).collect(),
         roles: Vec::new(),
     }
