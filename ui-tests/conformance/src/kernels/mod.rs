@@ -110,6 +110,7 @@ mod unchecked;
 mod vectors;
 mod warp_guide;
 mod warp_values;
+mod warpgroup_functions;
 mod warpgroup_registers;
 mod warpgroup_sums;
 mod warpgroup_transposed;
@@ -219,6 +220,7 @@ pub fn modules() -> Vec<Module> {
         orders::modules(),
         type_names::modules(),
         warpgroups::modules(),
+        warpgroup_functions::modules(),
         warpgroup_registers::modules(),
         warpgroup_sums::modules(),
         warpgroup_transposed::modules(),
