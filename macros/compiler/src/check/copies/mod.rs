@@ -12,6 +12,7 @@
 
 mod flight;
 mod lengths;
+mod paths;
 mod products;
 mod rounds;
 mod sends;

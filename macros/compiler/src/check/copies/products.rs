@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use phalanx_contract::protocol::Behavior;
 
 use super::flight::{Begin, Ending, Flight, FlightId};
+use super::paths::{Passed, Paths};
 use super::state::{InFlight, State};
 use crate::check::cfg::{CallId, CopyBy, CopyId, CopyStep, NodeId, Source, WARPGROUP};
 use crate::check::completion::Begun;
@@ -17,59 +18,6 @@ use crate::messages;
 use crate::model::ty::{ParamType, TypeShape};
 use crate::model::{Function, Param, Role, ValueId};
 use crate::span::SpanRange;
-
-/// A call that a path passes, and what it must do there so that nothing changes.
-type Passed = (CallId, Behavior);
-
-/// The paths on which something is still so, by the calls that they pass. No path's calls are all on another one, which would add nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Paths(BTreeSet<BTreeSet<Passed>>);
-
-/// The most paths that are kept apart.
-const MOST: usize = 16;
-
-impl Paths {
-    /// The path that passes no call.
-    pub(super) fn begun() -> Paths {
-        Paths(BTreeSet::from([BTreeSet::new()]))
-    }
-
-    /// All of them pass a call.
-    fn pass(&mut self, call: CallId, behavior: Behavior) {
-        let passed = std::mem::take(&mut self.0).into_iter().map(|mut path| {
-            path.insert((call, behavior));
-            path
-        });
-        self.0 = passed.collect();
-        self.reduce();
-    }
-
-    /// Adds other paths; says whether any was new.
-    pub(super) fn unite(&mut self, other: &Paths) -> bool {
-        let before = self.0.clone();
-        self.0.extend(other.0.iter().cloned());
-        self.reduce();
-        self.0 != before
-    }
-
-    /// The paths that are both one of these and one of those.
-    fn and(&self, other: &Paths) -> Paths {
-        let both = |a: &BTreeSet<Passed>| other.0.iter().map(|b| a | b).collect::<Vec<_>>();
-        let mut all = Paths(self.0.iter().flat_map(both).collect());
-        all.reduce();
-        all
-    }
-
-    /// Leaves out what says no more than another path. Of too many paths, what they have in common is kept: with fewer calls, more is reported.
-    fn reduce(&mut self) {
-        let all = self.0.clone();
-        self.0.retain(|path| !all.iter().any(|other| other != path && other.is_subset(path)));
-        if self.0.len() > MOST {
-            let common = self.0.iter().cloned().reduce(|a, b| &a & &b);
-            self.0 = common.into_iter().collect();
-        }
-    }
-}
 
 /// Whether a function may return a product: its result may be one, as far as syntax shows.
 fn may_return_product(function: &Function) -> bool {
@@ -158,7 +106,7 @@ impl InFlight<'_, '_> {
             }
             Begin::Call { .. } | Begin::Copy(_) | Begin::Callers => Guard::default(),
         };
-        paths.0.iter().map(|path| self.passing(first.clone(), path)).collect()
+        paths.iter().map(|path| self.passing(first.clone(), path)).collect()
     }
 
     fn passing<'p>(&self, guard: Guard, path: impl IntoIterator<Item = &'p Passed>) -> Guard {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::protocol::{BarrierUses, Behavior, ParameterUses};
 
 use super::flight::{Begin, Ending, Flight, FlightId, Flights, flag_of};
-use super::products::Paths;
+use super::paths::Paths;
 use super::rounds::{Head, Rounds};
 use super::sends::{Sends, Told};
 use crate::check::cfg::{
