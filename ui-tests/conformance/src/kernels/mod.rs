@@ -98,6 +98,7 @@ mod struct_order;
 mod structs;
 mod swizzled_rows;
 mod table;
+mod tensor_fill;
 mod tensor_maps;
 mod text;
 mod tiles;
@@ -134,6 +135,7 @@ pub fn modules() -> Vec<Module> {
         async_copies::modules(),
         async_peers::modules(),
         pipelines::modules(),
+        tensor_fill::modules(),
         tensor_maps::modules(),
         multicast::modules(),
         persistent::modules(),
