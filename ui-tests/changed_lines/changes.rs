@@ -91,7 +91,9 @@ pub(crate) fn changes(text: &str, function: &str) -> Vec<Changed> {
         replace("one thread for all warps", "if rank % 32 == 0", "if rank == 0");
         replace("all threads for one", "if rank == 64", "if rank >= 64");
         replace("one block for both", "for other in 0..2", "for other in 0..1");
-        replace("one half for both", "for half in 0..2", "for half in 0..1");
+        if lines.get(at + 1).is_some_and(|next| next.contains("expect_multicast")) {
+            replace("one half for both", "for half in 0..2", "for half in 0..1");
+        }
         replace("the other direction", "cluster.row()", "cluster.column()");
         replace("the other direction", "cluster.column()", "cluster.row()");
         replace("the whole cluster", "cluster.row()", "&cluster");
