@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::buffer::Buffer;
-use crate::Float;
+use crate::kernel::numeric::Float;
 use crate::kernel::tensor::{TensorMap, TensorMapMut, TensorTile};
 use crate::program::tensor::{Fill, TensorElement, TensorShape};
 use crate::report::error::Result;
