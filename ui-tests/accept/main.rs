@@ -49,6 +49,7 @@ mod mapped_in_calls;
 mod matrices;
 mod memory_of_functions;
 mod mma_in_flight;
+mod mma_of_functions;
 mod multicast_unarmed;
 mod numbered_iterations;
 mod operators;
@@ -148,6 +149,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         mapped_in_calls::KERNELS,
         matrices::KERNELS,
         mma_in_flight::KERNELS,
+        mma_of_functions::KERNELS,
         multicast_unarmed::KERNELS,
         memory_of_functions::KERNELS,
         numbered_iterations::KERNELS,

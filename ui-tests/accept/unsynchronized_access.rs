@@ -455,8 +455,21 @@ fn tiles_behind_barriers(a: &[f32], b: &[f32], c: &mut [f32], n: usize) {
     }
 }
 
+#[cluster_kernel(block = 128)]
+fn sums_stored_behind_a_barrier(out: &mut TensorMap<[[f32; 32]; 64]>) {
+    let (block, tile) = (this_thread_block(), shared_array::<[[f32; 32]; 64], 1>());
+    let (i, sum) = (block.thread_rank(), Accumulator::<f32, 64, 32>::splat(1.0));
+    tile[0][sum.row(i, 0)][sum.column(i, 0)] = sum[0];
+    block.sync();
+    if i == 0 {
+        out.store_async([0, 0], &tile[0]);
+        bulk_wait_group_read::<0>();
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<behind_the_first_barrier>,
+    phalanx::Program::of::<sums_stored_behind_a_barrier>,
     phalanx::Program::of::<tree>,
     phalanx::Program::of::<at_the_end_of_a_loop>,
     phalanx::Program::of::<of_two_buffers>,

@@ -6,6 +6,7 @@ pub(crate) const GEMM: &str = "examples/bench/src/tensor/product/persistent.rs";
 pub(crate) const MULTICAST: &str = "examples/bench/src/tensor/product/multicast.rs";
 pub(crate) const ATTENTION: &str = "examples/bench/src/tensor/attention.rs";
 pub(crate) const PERSISTENT: &str = "ui-tests/conformance/src/kernels/persistent.rs";
+const GRID: &str = "ui-tests/conformance/src/corpus/multicast_grid.rs";
 const STEPS: &str = "examples/bench/src/tensor/product/steps.rs";
 
 /// A kernel, with its file and the functions in it whose lines are changed.
@@ -15,13 +16,14 @@ pub(crate) struct Kernel {
     pub(crate) functions: &'static [&'static str],
 }
 
-pub(crate) const KERNELS: [Kernel; 6] = [
+pub(crate) const KERNELS: [Kernel; 7] = [
     Kernel { file: GEMM, name: "gemm", functions: &["load<", "multiply<", "gemm<"] },
     Kernel { file: GEMM, name: "normed", functions: &["square(", "normed("] },
     Kernel { file: MULTICAST, name: "multicast", functions: &["multicast<"] },
     Kernel { file: ATTENTION, name: "attention", functions: &["attention"] },
     Kernel { file: PERSISTENT, name: "product", functions: &["product"] },
     Kernel { file: STEPS, name: "ring", functions: &["ring"] },
+    Kernel { file: GRID, name: "grid_product", functions: &["grid_product"] },
 ];
 
 /// What a line that synchronizes contains.
@@ -89,6 +91,16 @@ pub(crate) fn changes(text: &str, function: &str) -> Vec<Changed> {
         replace("one thread for all warps", "if rank % 32 == 0", "if rank == 0");
         replace("all threads for one", "if rank == 64", "if rank >= 64");
         replace("one block for both", "for other in 0..2", "for other in 0..1");
+        if lines.get(at + 1).is_some_and(|next| next.contains("expect_multicast")) {
+            replace("one half for both", "for half in 0..2", "for half in 0..1");
+        }
+        replace("the other direction", "cluster.row()", "cluster.column()");
+        replace("the other direction", "cluster.column()", "cluster.row()");
+        replace("the whole cluster", "cluster.row()", "&cluster");
+        replace("another block's part", "[stage * 2 + x]", "[stage * 2 + y]");
+        replace("another block's part", "[stage * 2 + y]", "[stage * 2 + x]");
+        replace("the block itself for that of its row", "y * 2 + 1 - x", "y * 2 + x");
+        replace("the block across for that of its column", "(1 - y) * 2 + x", "(1 - y) * 2 + 1 - x");
         replace("bytes of one block", "expect_tx(2 * ", "expect_tx(");
         replace("bytes of three blocks", "expect_tx(2 * ", "expect_tx(3 * ");
         replace("the factors of the other block", "there[side]", "there[1 - side]");

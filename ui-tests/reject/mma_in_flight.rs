@@ -51,7 +51,7 @@ fn dropped(out: &mut [f32], wanted: bool) {
     }
 }
 
-/// A function does not leave a product to its callers.
+/// A function that does not return the product waits for it.
 #[device]
 fn begun(warpgroup: &Tile<128>, tile: &SharedArray<Swizzled<bf16, 64>, 64>) {
     let _product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), tile, tile);
@@ -154,27 +154,6 @@ fn sums_of_a_parameter(
     product: phalanx::InFlight<Accumulator<f32, 64, 64>, bf16, bf16>,
 ) -> Accumulator<f32, 64, 64> {
     warpgroup.wait_mma_except_last(product)
-}
-
-#[device]
-fn same(
-    product: phalanx::InFlight<Accumulator<f32, 64, 64>, bf16, bf16>,
-) -> phalanx::InFlight<Accumulator<f32, 64, 64>, bf16, bf16> {
-    product
-}
-
-/// The function returns the product that it is given.
-#[cluster_kernel(block = 128)]
-fn sums_of_a_result(out: &mut [f32]) {
-    let block = this_thread_block();
-    let warpgroup = tiled_partition::<128>(&block);
-    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
-    tile[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
-    block.sync();
-    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
-    let sum = warpgroup.wait_mma_except_last(same(product));
-    out[block.thread_rank()] = sum[0];
-    warpgroup.wait_mma_prior::<0>();
 }
 
 fn main() {}

@@ -412,4 +412,16 @@ fn counted_in_as_many_bins(input: &[u32], out: &mut [u32]) {
     out[i] = bins[i];
 }
 
+/// The sums may be anywhere in the tile, all of which is stored.
+#[cluster_kernel(block = 128)]
+fn sums_stored_at_once(out: &mut TensorMap<[[f32; 32]; 64]>) {
+    let (block, tile) = (this_thread_block(), shared_array::<[[f32; 32]; 64], 1>());
+    let (i, sum) = (block.thread_rank(), Accumulator::<f32, 64, 32>::splat(1.0));
+    tile[0][sum.row(i, 0)][sum.column(i, 0)] = sum[0];
+    if i == 0 {
+        out.store_async([0, 0], &tile[0]);
+        bulk_wait_group_read::<0>();
+    }
+}
+
 fn main() {}

@@ -6,7 +6,7 @@ use cudarc::driver::sys::{
 };
 
 use super::ffi::{self, MapParts};
-use crate::program::tensor::{DataType, MAX_RANK, TensorShape, TileShape};
+use crate::program::tensor::{DataType, Fill, MAX_RANK, TensorShape, TileShape};
 use crate::report::error::Result;
 
 /// Returns the map of a tensor at this address.
@@ -25,7 +25,10 @@ fn parts(address: u64, tensor: &TensorShape, tile: &TileShape) -> MapParts {
         interleave: CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
         swizzle: swizzle(tile),
         promotion: CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-        fill: CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        fill: match tensor.fill {
+            Fill::Zeros => CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            Fill::Nan => CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
+        },
     };
     for (inner, outer) in (0..tile.rank).rev().enumerate() {
         parts.dims[inner] = tensor.dims[outer];
@@ -73,5 +76,6 @@ mod tests {
         assert_eq!((parts.rank, parts.dims, parts.tile), (3, [64, 5, 3, 1, 1], [64, 8, 1, 1, 1]));
         assert_eq!(parts.strides, [128, 5 * 128, 0, 0, 0]);
         assert_eq!(parts.swizzle, CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B);
+        assert_eq!(parts.fill, CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     }
 }

@@ -330,7 +330,7 @@ where
     };
     let pieces: Vec<CopyPiece> = (0..bytes).step_by(len).map(piece).collect();
     let (name, type_name) = ("memcpy_async", type_name::<T>());
-    let copy = TileCopy { name, pieces: &pieces, counted: bytes, combine: None, completion, site, type_name };
+    let copy = TileCopy { name, pieces: &pieces, fill: 0, counted: bytes, combine: None, completion, site, type_name };
     sim::with(name, |context| context.begin_tile_copy(copy));
 }
 

@@ -5,8 +5,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::buffer::Buffer;
+use crate::kernel::numeric::Float;
 use crate::kernel::tensor::{TensorMap, TensorMapMut, TensorTile};
-use crate::program::tensor::{TensorElement, TensorShape};
+use crate::program::tensor::{Fill, TensorElement, TensorShape};
 use crate::report::error::Result;
 
 /// A tensor of `R` dimensions, 1 to 5, in the memory of a [`Buffer`], which is borrowed to be read. A kernel takes
@@ -90,6 +91,17 @@ macro_rules! tensor {
             /// Returns the number of elements in each dimension.
             pub fn shape(&self) -> [usize; R] {
                 std::array::from_fn(|dimension| self.shape.dims[dimension] as usize)
+            }
+
+            /// Returns the tensor with NaN in place of zeros for what loads get from outside of it, so that a result shows whether it depends
+            /// on that. Only floats have a NaN: f16, bf16, f32 and f64.
+            #[must_use]
+            pub fn filled_with_nan(mut self) -> Self
+            where
+                T: Float,
+            {
+                self.shape.fill = Fill::Nan;
+                self
             }
         }
 

@@ -141,6 +141,26 @@ pub(crate) const fn check_swizzled(bytes: usize) {
     }
 }
 
+/// What a load writes for elements outside of the tensor (CUDA driver API, CUtensorMapFloatOOBfill).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Fill {
+    #[default]
+    Zeros,
+    /// The NaN of the hardware, for floats alone.
+    Nan,
+}
+
+impl Fill {
+    /// Returns each 16 bits of what is filled. Those of the NaN are not documented (PTX ISA calls it `OOB-NaN`); the conformance tests compare
+    /// them with the hardware's.
+    pub(crate) const fn bits(self) -> u16 {
+        match self {
+            Fill::Zeros => 0,
+            Fill::Nan => 0x7ff7,
+        }
+    }
+}
+
 /// Where a tensor's elements lie in its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TensorShape {
@@ -150,6 +170,8 @@ pub(crate) struct TensorShape {
     pub(crate) dims: [u64; MAX_RANK],
     /// The distance in bytes between two neighbours in each dimension.
     pub(crate) strides: [u64; MAX_RANK],
+    /// What stands for the elements outside.
+    pub(crate) fill: Fill,
 }
 
 impl TensorShape {
@@ -168,7 +190,7 @@ impl TensorShape {
         if !address.is_multiple_of(16) {
             return Err(TensorError::Misaligned { past: address % 16 });
         }
-        let mut shape = TensorShape { rank, dims: [1; MAX_RANK], strides: [0; MAX_RANK] };
+        let mut shape = TensorShape { rank, dims: [1; MAX_RANK], strides: [0; MAX_RANK], fill: Fill::Zeros };
         let mut last = 0u128;
         for (dimension, (&length, &stride)) in dims.iter().zip(strides).enumerate() {
             if length == 0 || length as u64 > 1 << 32 {

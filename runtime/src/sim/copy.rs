@@ -56,6 +56,8 @@ pub(crate) struct TileCopy<'p> {
     /// The copy's name in reports: `load_async`.
     pub(crate) name: &'static str,
     pub(crate) pieces: &'p [CopyPiece],
+    /// Each 16 bits of what pieces without a source get.
+    pub(crate) fill: u16,
     /// The number of bytes that the copy completes at its barrier, whatever its pieces are.
     pub(crate) counted: usize,
     /// Combines the bytes in memory with those that arrive, if they do not replace them.
@@ -71,7 +73,7 @@ pub(crate) struct TileCopy<'p> {
 pub(crate) struct CopyPiece {
     /// The destination; `None` for what the tensor cores read.
     pub(crate) to: Option<CopyEnd>,
-    /// The source; `None` for zeros.
+    /// The source; `None` for what fills a tile.
     pub(crate) from: Option<CopyEnd>,
     /// The number of bytes, at least one.
     pub(crate) len: usize,
@@ -108,7 +110,8 @@ impl PendingCopy {
     /// Reads the source, unless that was done before.
     fn read(&mut self) {
         if self.bytes.is_none() {
-            self.bytes = Some(read_pieces(self.pieces.iter().map(|piece| (piece.from.map(|from| from.1), piece.len))));
+            let pieces = self.pieces.iter().map(|piece| (piece.from.map(|from| from.1), piece.len));
+            self.bytes = Some(read_pieces(pieces, self.fill));
         }
     }
 }
@@ -122,7 +125,7 @@ impl Context<'_> {
             CopySource::Value(bytes) => (None, Some(bytes)),
         };
         let (pieces, combine) = (&[CopyPiece { to: Some(to), from, len }], None);
-        let copy = TileCopy { name, pieces, counted: len, combine, completion, site, type_name };
+        let copy = TileCopy { name, pieces, fill: 0, counted: len, combine, completion, site, type_name };
         self.begin(copy, value);
     }
 
@@ -133,7 +136,7 @@ impl Context<'_> {
 
     /// Issues a copy of pieces, or of a value to a single one.
     fn begin(&self, copy: TileCopy<'_>, value: Option<&[u8]>) {
-        let TileCopy { name, pieces, counted, combine, completion, site, type_name } = copy;
+        let TileCopy { name, pieces, fill, counted, combine, completion, site, type_name } = copy;
         let copies = &self.cluster.copies;
         let end = |CopyEnd { memory, start }, len, op| Access { memory, start, len, op, site, type_name };
         let source = |piece: &CopyPiece| {
@@ -145,7 +148,9 @@ impl Context<'_> {
         let sources: Vec<_> = pieces.iter().map(source).collect();
         let bytes: Box<[u8]> = match value {
             Some(value) => value.into(),
-            None => read_pieces(pieces.iter().zip(&sources).map(|(piece, from)| (from.map(|from| from.1), piece.len))),
+            None => {
+                read_pieces(pieces.iter().zip(&sources).map(|(piece, from)| (from.map(|from| from.1), piece.len)), fill)
+            }
         };
         // The first byte of each piece among all bytes.
         let starts: Vec<usize> = pieces
@@ -203,6 +208,7 @@ impl Context<'_> {
             thread: self.thread.rank,
             pieces: pieces.iter().zip(&sources).zip(&targets).map(pending).collect(),
             bytes: value.is_some().then_some(bytes),
+            fill,
             counted,
             combine,
             completion,
@@ -220,7 +226,7 @@ impl Context<'_> {
         let read = |(from, len): &(CopyEnd, usize)| CopyPiece { to: None, from: Some(*from), len: *len };
         let pieces: Vec<CopyPiece> = pieces.iter().map(read).collect();
         let completion = Completion::Batch(Batch::Product);
-        let copy = TileCopy { name, pieces: &pieces, counted: 0, combine: None, completion, site, type_name };
+        let copy = TileCopy { name, pieces: &pieces, fill: 0, counted: 0, combine: None, completion, site, type_name };
         self.begin(copy, None);
     }
 
@@ -233,7 +239,7 @@ impl Context<'_> {
     pub(crate) fn bytes_of(&self, from: CopyEnd, len: usize, site: Site, type_name: &'static str) -> Box<[u8]> {
         let CopyEnd { memory, start } = from;
         let address = self.address(Access { memory, start, len, op: MemoryOp::Read, site, type_name });
-        read_pieces([(Some(address), len)].into_iter())
+        read_pieces([(Some(address), len)].into_iter(), 0)
     }
 
     /// Waits until all but the last `prior` of the thread's copies of a batch have completed, or, if `only_read`, until
@@ -407,13 +413,13 @@ impl Cluster<'_> {
     }
 }
 
-/// Returns the bytes of pieces, each from an address or zeros.
-fn read_pieces(pieces: impl Iterator<Item = (Option<NonNull<u8>>, usize)>) -> Box<[u8]> {
+/// Returns the bytes of pieces, each from an address or filled with the same 16 bits.
+fn read_pieces(pieces: impl Iterator<Item = (Option<NonNull<u8>>, usize)>, fill: u16) -> Box<[u8]> {
     let mut bytes = Vec::new();
     for (from, len) in pieces {
         match from {
             Some(from) => bytes.extend(read_bytes(from, len)),
-            None => bytes.resize(bytes.len() + len, 0),
+            None => bytes.extend(fill.to_ne_bytes().into_iter().cycle().take(len)),
         }
     }
     bytes.into()

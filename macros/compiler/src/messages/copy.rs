@@ -247,9 +247,19 @@ pub(crate) fn sums_of_another_function(at: SpanRange) -> Diag {
     Diag::new(
         Rule::MmaInFlight,
         at,
-        "this wait leaves the last product in flight, so both its product and a later one must be started in this function, but this product was started elsewhere",
+        "this wait leaves the last product in flight, so a later product must have been started, but this one was started elsewhere, and may be the last",
     )
-    .help("start both products in this function, or wait for all of them: `let sum = warpgroup.wait_mma(product);`")
+    .help("start the next product before this, in this function, or wait for all of them: `let sum = warpgroup.wait_mma(product);`")
+}
+
+/// A called function leaves a product in flight that is not waited for on some path.
+pub(crate) fn product_of_function_left(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::MmaInFlight,
+        at,
+        "this function leaves a product in flight, which its caller must wait for, but on some path the caller ends without a wait: the sums are lost, and the tensor cores may still read the tiles",
+    )
+    .help("let the warpgroup wait on every path: `let sum = warpgroup.wait_mma(product);`")
 }
 
 /// A product is not waited for on some path.
@@ -259,7 +269,7 @@ pub(crate) fn product_left(at: SpanRange) -> Diag {
         at,
         "this product must be waited for, but on some path the function ends without a wait: its sums are lost, and the tensor cores may still read the tiles",
     )
-    .help("let the warpgroup wait on every path: `let sum = warpgroup.wait_mma(product);`, and pass its sums to other functions, not the product")
+    .help("let the warpgroup wait on every path: `let sum = warpgroup.wait_mma(product);`, or return the product from a function that is given the warpgroup")
 }
 
 pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag {

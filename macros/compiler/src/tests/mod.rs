@@ -42,6 +42,7 @@ mod overloads;
 mod pairs_of_blocks;
 mod phases;
 mod previous;
+mod products_of_functions;
 pub(crate) mod random;
 mod receipts;
 mod references;

@@ -91,6 +91,46 @@ fn tiles() {
         }"]);
 }
 
+/// A copy of a whole tile reads each of its elements, whichever of them other threads write.
+#[test]
+fn elements_that_are_not_known() {
+    let of = |body: &str| {
+        format!(
+            "#[cluster_kernel(block = 128)] fn tiles(a: &[u32], out: &mut TensorMap<[[f32; 32]; 64]>) {{
+                let block = this_thread_block(); let i = block.thread_rank();
+                let s = shared_array::<[[f32; 32]; 64], 2>();
+                let bar = shared_barrier();
+                bar.init_collective(&block, 128);
+                let sum = Accumulator::<f32, 64, 32>::splat(0.0);
+                {body}
+            }}"
+        )
+    };
+    let fill = "for k in (i..64 * 32).step_by(128) { s[0][k / 32][k % 32] = 0.0; }";
+    let store = "if i == 0 { out.store_async([0, 0], &s[0]); bulk_wait_group_read::<0>(); }";
+    let writes = [
+        "s[0][a[i]][i % 32] = 1.0;",
+        "for e in 0..16 { s[0][sum.row(i, e)][sum.column(i, e)] = sum[e]; }",
+        "s[0][i / 2].store_vec(a[0], f32x4::splat(1.0));",
+    ];
+    for write in writes {
+        needs_barriers(&[
+            &of(&format!("{write} <sync> {store}")),
+            &of(&format!("{fill} block.sync(); {store} <sync> {write} block.sync(); {store}")),
+        ]);
+        // The next phase may tell a thread.
+        let told = of(&format!("{write} bar.arrive_and_wait(); {store} bar.arrive_and_wait(); {write}"));
+        assert_eq!(rules(&told), [""; 0], "{told}");
+        let alike = of(&format!("bar.arrive_and_wait(); {write} {store}"));
+        assert!(!rules(&alike).is_empty(), "{alike}");
+        let other = of(&format!("{} {store}", write.replace("s[0]", "s[1]")));
+        assert_eq!(rules(&other), [""; 0], "{other}");
+        // It may be another tile.
+        let any = of(&format!("{} {store}", write.replace("s[0]", "s[a[0]]")));
+        assert_eq!(rules(&any), [""; 0], "{any}");
+    }
+}
+
 /// Several elements, or an element of several.
 #[test]
 fn vectors_and_slices() {

@@ -42,10 +42,21 @@ bitflags! {
         const WAITS_FOR_BULK_READS = 1 << 9;
         /// The function may wait until bulk copies of the thread have written their destinations.
         const WAITS_FOR_BULK_WRITES = 1 << 10;
-        /// The flags of all waits for copies.
+        /// The function may return while a product of a warpgroup that it began is in flight.
+        const LEAVES_PRODUCTS = 1 << 11;
+        /// The function may return while such a product is in flight whose left operand is in registers.
+        const LEAVES_REGISTERS = 1 << 12;
+        /// The function may return without having waited for the products that were in flight when it was called.
+        const KEEPS_PRODUCTS = 1 << 13;
+        /// The function may return without having begun a product.
+        const BEGINS_NO_PRODUCT = 1 << 14;
+        /// The function may wait for products of a warpgroup.
+        const WAITS_FOR_PRODUCTS = 1 << 15;
+        /// The flags of all waits for copies and products.
         const WAITS = Self::WAITS_FOR_GROUP_COPIES.bits()
             | Self::WAITS_FOR_BULK_READS.bits()
-            | Self::WAITS_FOR_BULK_WRITES.bits();
+            | Self::WAITS_FOR_BULK_WRITES.bits()
+            | Self::WAITS_FOR_PRODUCTS.bits();
     }
 
     /// The accesses to memory.

@@ -27,6 +27,8 @@ bitflags! {
         const LEAVES_BULK_WRITE = 1 << 6;
         /// The function leaves a bulk copy in flight that reads all of the memory, and for which the thread waits.
         const LEAVES_BULK_READ = 1 << 7;
+        /// The function leaves a product of a warpgroup in flight that reads all of the memory.
+        const LEAVES_PRODUCT_READ = 1 << 8;
     }
 }
 

@@ -11,7 +11,7 @@ pub use self::tile::{AddedElement, BitsElement, ComparedElement, TensorTile, ten
 use crate::kernel::barrier::{Barrier, BarrierScope, Brand, ClusterScope};
 use crate::kernel::copy::SharedEnd;
 use crate::kernel::memory::{Addressed, Global, GlobalMut, exchanged};
-use crate::program::tensor::{TensorElement, TensorShape};
+use crate::program::tensor::{Fill, TensorElement, TensorShape};
 use crate::report::failure::Cause;
 use crate::sim::{self, BarrierId, Batch, Combine, Completion, CopyEnd, CopyPiece, Site, TileCopy};
 
@@ -37,7 +37,8 @@ const UNIT: usize = 16;
 /// | `map.expect_multicast(&tile, &bar)` | lets the current phase of the barrier expect the bytes of a tile that such a copy brings |
 ///
 /// The coordinates are those of the tile's first element, as `i32`, in the order of indexes. Elements that lie outside of the
-/// tensor, before it or behind it, are zeros in the tile; their bytes count nonetheless. The last coordinate is a multiple of 16
+/// tensor, before it or behind it, are zeros in the tile, or NaN if the host says so
+/// ([`filled_with_nan`](crate::Tensor::filled_with_nan)); their bytes count nonetheless. The last coordinate is a multiple of 16
 /// bytes: a kernel with another one fails there, because the GPU has no instruction for it.
 ///
 /// ```
@@ -153,7 +154,7 @@ macro_rules! map {
                 let site = Location::caller();
                 let completion = Completion::Barrier { barrier: bar.id(), expect: true };
                 let pieces = self.pieces(at, to, site, Direction::Load);
-                begin::<Tile>("load_async", &pieces, None, completion, site);
+                begin::<Tile>("load_async", &pieces, (None, self.shape.fill), completion, site);
             }
 
             /// Copies a tile of the tensor to the same tile of several blocks of the cluster by one thread, and does not wait:
@@ -172,7 +173,7 @@ macro_rules! map {
             {
                 let site = Location::caller();
                 let pieces = self.pieces(at, to, site, Direction::Load);
-                multicast::<Tile>(&pieces, bar.id(), &ranks, site);
+                multicast::<Tile>((&pieces, self.shape.fill), bar.id(), &ranks, site);
             }
 
             /// Lets the current phase of a barrier expect the bytes of a tile that a multicast of some block brings: the thread still
@@ -285,7 +286,7 @@ impl<Tile: TensorTile> TensorMapMut<'_, Tile> {
         S: TileEnd<Tile> + ?Sized,
     {
         let pieces = self.pieces(at, from, site, Direction::Store);
-        begin::<Tile>(name, &pieces, combine, Completion::Batch(Batch::Bulk), site);
+        begin::<Tile>(name, &pieces, (combine, Fill::Zeros), Completion::Batch(Batch::Bulk), site);
     }
 }
 
@@ -296,7 +297,7 @@ enum Direction {
 }
 
 /// Begins a copy to each receiver of a multicast: one actor writes the memory of each.
-fn multicast<Tile: TensorTile>(pieces: &[CopyPiece], bar: BarrierId, ranks: &[u32], site: Site) {
+fn multicast<Tile: TensorTile>((pieces, fill): (&[CopyPiece], Fill), bar: BarrierId, ranks: &[u32], site: Site) {
     let name = "multicast_async";
     for (number, rank) in ranks.iter().enumerate() {
         sim::with(name, |context| context.check_rank(*rank, site));
@@ -309,24 +310,25 @@ fn multicast<Tile: TensorTile>(pieces: &[CopyPiece], bar: BarrierId, ranks: &[u3
         let pieces: Vec<CopyPiece> =
             pieces.iter().map(|piece| CopyPiece { to: piece.to.map(there), ..*piece }).collect();
         let completion = Completion::Barrier { barrier: bar.of_block(*rank), expect: false };
-        begin::<Tile>(name, &pieces, None, completion, site);
+        begin::<Tile>(name, &pieces, (None, fill), completion, site);
     }
 }
 
 fn begin<Tile: TensorTile>(
     name: &'static str,
     pieces: &[CopyPiece],
-    combine: Option<Combine>,
+    (combine, fill): (Option<Combine>, Fill),
     completion: Completion,
     site: Site,
 ) {
     let counted = size_of::<Tile>();
-    let copy = TileCopy { name, pieces, counted, combine, completion, site, type_name: type_name::<Tile::Element>() };
+    let (fill, type_name) = (fill.bits(), type_name::<Tile::Element>());
+    let copy = TileCopy { name, pieces, fill, counted, combine, completion, site, type_name };
     sim::with(name, |context| context.begin_tile_copy(copy));
 }
 
 /// Returns the pieces of a copy between a tile and the tensor's elements from these coordinates on. Where there are none, a
-/// tile gets zeros, and a tensor nothing.
+/// tile gets what fills it, and a tensor nothing.
 fn pieces<Tile: TensorTile>(
     tensor: &TensorShape,
     at: Tile::Coordinates,

@@ -72,6 +72,8 @@ pub(in crate::sim) struct PendingCopy {
     pub(in crate::sim) pieces: Vec<PendingPiece>,
     /// The bytes of all pieces, once the source has been read.
     pub(in crate::sim) bytes: Option<Box<[u8]>>,
+    /// Each 16 bits of what pieces without a source get.
+    pub(in crate::sim) fill: u16,
     /// The number of bytes that the copy completes at its barrier.
     pub(in crate::sim) counted: usize,
     /// Combines what is in memory with what arrives, if that does not replace it.

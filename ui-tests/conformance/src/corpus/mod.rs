@@ -27,6 +27,7 @@ mod image;
 mod matvec;
 mod memory;
 mod multicast;
+mod multicast_grid;
 mod norm;
 mod physics;
 mod pipelines;
@@ -70,6 +71,7 @@ pub fn modules() -> Vec<Module> {
         matvec::module(),
         memory::module(),
         multicast::module(),
+        multicast_grid::module(),
         norm::module(),
         physics::module(),
         pipelines::module(),

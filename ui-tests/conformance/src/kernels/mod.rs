@@ -99,6 +99,7 @@ mod struct_order;
 mod structs;
 mod swizzled_rows;
 mod table;
+mod tensor_fill;
 mod tensor_maps;
 mod text;
 mod tiles;
@@ -111,6 +112,7 @@ mod unchecked;
 mod vectors;
 mod warp_guide;
 mod warp_values;
+mod warpgroup_functions;
 mod warpgroup_registers;
 mod warpgroup_sums;
 mod warpgroup_transposed;
@@ -134,6 +136,7 @@ pub fn modules() -> Vec<Module> {
         async_copies::modules(),
         async_peers::modules(),
         pipelines::modules(),
+        tensor_fill::modules(),
         tensor_maps::modules(),
         multicast::modules(),
         persistent::modules(),
@@ -221,6 +224,7 @@ pub fn modules() -> Vec<Module> {
         orders::modules(),
         type_names::modules(),
         warpgroups::modules(),
+        warpgroup_functions::modules(),
         warpgroup_registers::modules(),
         warpgroup_sums::modules(),
         warpgroup_transposed::modules(),

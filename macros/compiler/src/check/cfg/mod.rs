@@ -22,7 +22,7 @@ pub(crate) use memory::{
     Access, AccessKind, Completion, Content, CopyBy, CopyStep, Covers, GivenTo, Region, Root, Select, Shared, Slice,
 };
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position, gcd};
-pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
+pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep, WARPGROUP};
 pub(crate) use team::{Team, Tile, spans_cluster};
 pub(crate) use value::{Assertion, Computed, CountedLoop, Extent, Formula, Node, Source, Variable};
 

@@ -5,7 +5,8 @@ use phalanx_contract::protocol::{DYNAMIC, Party};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::{GivenTo, Region, Root, Shared};
-use super::team::{Team, spans_cluster};
+use super::position::Granule;
+use super::team::{Team, Tile, spans_cluster};
 use super::value::{Extent, Variable};
 use super::{AccessId, BarrierCallId, CallId, CopyId, NodeId};
 use crate::model::barrier::{Barrier, PhaseMethod};
@@ -118,6 +119,9 @@ pub(crate) struct BarrierCall {
     pub(crate) at: SpanRange,
 }
 
+/// The threads of a warpgroup.
+pub(crate) const WARPGROUP: u64 = 128;
+
 /// A call of a device function. Of one call in the source, there is one for each place of the graph where it stands.
 #[derive(Debug, Clone)]
 pub(crate) struct Call<'f> {
@@ -159,6 +163,15 @@ impl<'f> Call<'f> {
         let is_told =
             self.barriers.is_empty() && self.regions.iter().flatten().all(|region| region.root == Root::ReadOnly);
         self.function().is_none() && is_told && self.teams.iter().all(Option::is_none) && !self.passes_closure
+    }
+
+    /// The groups that the callee is given and that may be warpgroups. A function leaves products to its caller only of those.
+    pub(crate) fn warpgroups(&self) -> impl Iterator<Item = &Team> {
+        let may_be_one = |team: &&Team| match team.tile {
+            Some(Tile { size: Granule::Number(size), .. }) => size == WARPGROUP,
+            Some(Tile { size: Granule::Constant(_), .. }) | None => team.group == Group::Tile,
+        };
+        self.teams.iter().flatten().filter(may_be_one)
     }
 
     /// Whether the callee is given a token of a barrier of the cluster, for which it waits.

@@ -11,6 +11,7 @@ use crate::check::cfg::{
 };
 use crate::check::completion::{Begun, barrier_of};
 use crate::model::copy::CompletionMechanism;
+use crate::model::{Function, Role};
 use crate::span::SpanRange;
 
 /// The number of an end of a copy.
@@ -32,8 +33,11 @@ pub(super) struct Flight {
 pub(super) enum Begin {
     /// At a step of the function.
     Copy(CopyId),
-    /// In a device function that is given the memory as this argument, if it leaves such a copy in flight.
-    Call { call: CallId, argument: usize },
+    /// In a device function that is given the memory as this argument, if it leaves such a copy in flight. Without an argument, it is a
+    /// product of the warpgroup that the function is given, whatever it reads.
+    Call { call: CallId, argument: Option<usize> },
+    /// Before the function: the products that its callers have in flight.
+    Callers,
 }
 
 /// What shows that a copy has done with one of its ends.
@@ -81,12 +85,13 @@ impl Ending {
 }
 
 /// What a device function may leave of a copy, and whether the memory is the block's or global.
-const LEFT: [(CopyUses, bool, bool); 7] = [
+const LEFT: [(CopyUses, bool, bool); 8] = [
     // What, whether the copy writes it, whether it is shared memory.
     (CopyUses::LEAVES_GROUP_WRITE, true, true),
     (CopyUses::LEAVES_BARRIER_WRITE, true, true),
     (CopyUses::LEAVES_BARRIER_READ, false, true),
     (CopyUses::LEAVES_BULK_READ, false, true),
+    (CopyUses::LEAVES_PRODUCT_READ, false, true),
     (CopyUses::LEAVES_GROUP_READ, false, false),
     (CopyUses::LEAVES_BARRIER_READ, false, false),
     (CopyUses::LEAVES_BULK_WRITE, true, false),
@@ -99,17 +104,25 @@ pub(super) struct Flights {
 }
 
 impl Begin {
-    pub(super) fn step(self) -> Begun {
+    pub(super) fn step(self) -> Option<Begun> {
         match self {
-            Begin::Copy(copy) => Begun::Copy(copy),
-            Begin::Call { call, .. } => Begun::Call(call),
+            Begin::Copy(copy) => Some(Begun::Copy(copy)),
+            Begin::Call { call, .. } => Some(Begun::Call(call)),
+            Begin::Callers => None,
         }
     }
 }
 
 impl Flights {
-    pub(super) fn of(cfg: &Cfg<'_>) -> Flights {
+    pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Flights {
         let mut flights = Flights { all: Vec::new(), begun: BTreeMap::new() };
+        let product = |begin, at| {
+            let region = Region::of(Root::Shared(Shared::Any));
+            Flight { begin, region, is_written: false, ending: Ending::Product, at }
+        };
+        if function.role == Role::Device {
+            flights.add(product(Begin::Callers, SpanRange::at(function.name.span())));
+        }
         for (index, copy) in cfg.copies.iter().enumerate() {
             let CopyStep::Begin { reads, writes, completion, at, .. } = copy else { continue };
             let read = reads.iter().map(|region| (region.clone(), false));
@@ -118,8 +131,15 @@ impl Flights {
                 let (begin, ending) = (Begin::Copy(CopyId(index)), Ending::of(*completion, is_written, &region));
                 flights.add(Flight { begin, region, is_written, ending, at: *at });
             }
+            // It is in flight, whatever it reads.
+            if reads.is_empty() && *completion == Completion::Product {
+                flights.add(product(Begin::Copy(CopyId(index)), *at));
+            }
         }
         for (index, call) in cfg.calls.iter().enumerate().filter(|(_, call)| call.is_of_function()) {
+            if call.warpgroups().next().is_some() {
+                flights.add(product(Begin::Call { call: CallId(index), argument: None }, call.at));
+            }
             for (argument, region) in call.regions.iter().enumerate() {
                 let Some(region) = region else { continue };
                 for (what, is_written, is_shared) in LEFT {
@@ -128,7 +148,7 @@ impl Flights {
                         None => !is_shared && region.param.is_some() && (region.root == Root::Global || !is_written),
                     };
                     if let Some(ending) = ending_of(call, what, is_shared).filter(|_| is_one) {
-                        let begin = Begin::Call { call: CallId(index), argument };
+                        let begin = Begin::Call { call: CallId(index), argument: Some(argument) };
                         flights.add(Flight { begin, region: region.clone(), is_written, ending, at: call.at });
                     }
                 }
@@ -138,7 +158,9 @@ impl Flights {
     }
 
     fn add(&mut self, flight: Flight) {
-        self.begun.entry(flight.begin.step()).or_default().push(self.all.len());
+        if let Some(step) = flight.begin.step() {
+            self.begun.entry(step).or_default().push(self.all.len());
+        }
         self.all.push(flight);
     }
 
@@ -166,6 +188,8 @@ fn ending_of(call: &Call<'_>, what: CopyUses, is_shared: bool) -> Option<Ending>
         Some(Ending::BulkReads)
     } else if what == CopyUses::LEAVES_BULK_WRITE {
         Some(Ending::BulkWrites)
+    } else if what == CopyUses::LEAVES_PRODUCT_READ {
+        call.warpgroups().next().map(|_| Ending::Product)
     } else {
         barriers()
     }
@@ -180,8 +204,7 @@ pub(super) fn flag_of(flight: &Flight) -> CopyUses {
         (Ending::Group, false) => CopyUses::LEAVES_GROUP_READ,
         (Ending::BulkReads, _) => CopyUses::LEAVES_BULK_READ,
         (Ending::BulkWrites, _) => CopyUses::LEAVES_BULK_WRITE,
-        // No function leaves one.
-        (Ending::Product, _) => CopyUses::empty(),
+        (Ending::Product, _) => CopyUses::LEAVES_PRODUCT_READ,
     }
 }
 

@@ -12,6 +12,8 @@
 
 mod flight;
 mod lengths;
+mod paths;
+mod products;
 mod rounds;
 mod sends;
 mod state;
@@ -22,10 +24,7 @@ use std::collections::BTreeSet;
 use phalanx_contract::protocol::{CopyUses, ParameterUses};
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{
-    Access, AccessId, AccessKind, BlockId, CallId, Cfg, CopyBy, CopyId, CopyStep, MemoryStep, NodeId, Region, Root,
-    StepKind,
-};
+use super::cfg::{Access, AccessId, AccessKind, BlockId, CallId, Cfg, CopyStep, MemoryStep, Region, Root, StepKind};
 use super::completion::{Begun, Completions};
 use super::dsm::protocol::{Guard, Predicate, Protocol};
 use super::engine::{self, Analysis};
@@ -65,7 +64,7 @@ pub(super) fn check(
         waits,
         sends: Sends::of(cfg, values, waits),
         rounds: Rounds::of(cfg),
-        flights: Flights::of(cfg),
+        flights: Flights::of(function, cfg),
     };
     let states = engine::solve(&in_flight, cfg);
     let mut found: Vec<(Guard, Diag)> = Vec::new();
@@ -76,9 +75,12 @@ pub(super) fn check(
         for step in &cfg.blocks[block].steps {
             match step.kind {
                 StepKind::Memory(MemoryStep::Access(id)) => found.extend(in_flight.faults(&state, id, by_all)),
-                StepKind::Call(call) => found.extend(in_flight.faults_of_call(&state, call)),
+                StepKind::Call(call) => {
+                    found.extend(in_flight.faults_of_call(&state, call));
+                    found.extend(in_flight.registers_in_flight(&state, Begun::Call(call), step.at));
+                }
                 StepKind::Copy(copy) => {
-                    found.extend(in_flight.registers_in_flight(&state, copy));
+                    found.extend(in_flight.registers_in_flight(&state, Begun::Copy(copy), step.at));
                     found.extend(in_flight.sums_in_flight(&state, copy, step.at));
                 }
                 StepKind::Value(_)
@@ -92,17 +94,12 @@ pub(super) fn check(
         }
     }
     let ends: Vec<State> = engine::leaves(&in_flight, cfg, &states).into_iter().map(|(_, state)| state).collect();
-    // On some path, nobody waits: what is left is reported whatever another thread may have seen.
-    for flight in ends.iter().flat_map(|state| state.in_flight.keys()) {
-        let Flight { ending, at, .. } = &in_flight.flights.all[*flight];
-        if *ending == Ending::Product {
-            found.push((Guard::default(), messages::product_left(*at)));
-        }
-    }
+    found.extend(in_flight.products_left(&ends));
     match function.role {
         Role::Kernel => ends.iter().for_each(|state| found.extend(in_flight.left_at_end(state))),
         Role::Device => {
             effects.extend(in_flight.left_to_callers(values, &ends));
+            in_flight.summarize_products(&ends, &mut effects);
             effects.into_iter().for_each(|effect| {
                 if !protocol.effects.contains(&effect) {
                     protocol.effects.push(effect);
@@ -163,50 +160,6 @@ impl InFlight<'_, '_> {
             faults = vec![faults.swap_remove(certain)];
         }
         faults
-    }
-
-    /// A statement begins a product whose left operand is in registers while the one that it began before is in flight: both are in the
-    /// same registers (PTX ISA, wgmma.mma_async: they must not change before a wait).
-    ///
-    /// ```text
-    /// for k in 0..n { product = warpgroup.mma_async(product, left, &tiles[k]); warpgroup.wait_mma_prior::<1>(); left = next(k); }
-    /// ```
-    fn registers_in_flight(&self, state: &State, copy: CopyId) -> Option<(Guard, Diag)> {
-        let CopyStep::Begin { by: CopyBy::Warpgroup { of_registers: true }, at, .. } = &self.cfg.copies[copy.0] else {
-            return None;
-        };
-        let begun = self.flights.from(Begun::Copy(copy));
-        let again = begun.iter().any(|flight| state.in_flight.contains_key(flight));
-        again.then(|| (Guard::default(), messages::registers_in_flight(*at)))
-    }
-
-    /// A wait that leaves the last product in flight returns the sums of one that is the last on some path.
-    ///
-    /// ```text
-    /// let product = warpgroup.mma_async(sum, &a[0], &b[0]); let sum = warpgroup.wait_mma_except_last(product);
-    /// ```
-    fn sums_in_flight(&self, state: &State, copy: CopyId, at: SpanRange) -> Option<(Guard, Diag)> {
-        let CopyStep::Wait { sums_of: Some(product), .. } = self.cfg.copies[copy.0] else { return None };
-        // A parameter, or what a function returns, may be the last product.
-        if self.cfg.may_come_from(product).iter().any(|node| self.products_at(*node).next().is_none()) {
-            return Some((Guard::default(), messages::sums_of_another_function(at)));
-        }
-        let last = self.products(product).into_iter().find(|flight| state.last.contains(flight))?;
-        Some((Guard::default(), messages::sums_in_flight(at, self.flights.all[last].at)))
-    }
-
-    /// The products that a value may be.
-    pub(super) fn products(&self, value: NodeId) -> Vec<FlightId> {
-        let begun = self.cfg.may_come_from(value);
-        let products: BTreeSet<FlightId> = begun.iter().flat_map(|node| self.products_at(*node)).collect();
-        products.into_iter().collect()
-    }
-
-    /// The products that begin at a node.
-    fn products_at(&self, node: NodeId) -> impl Iterator<Item = FlightId> {
-        let at = self.cfg.nodes[node.0].at;
-        let is_it = move |flight: &Flight| flight.ending == Ending::Product && at.begins_with(flight.at);
-        (0..self.flights.all.len()).filter(move |flight| is_it(&self.flights.all[*flight]))
     }
 
     fn message(&self, flight: FlightId, at: SpanRange, name: &str, writes: bool) -> Diag {

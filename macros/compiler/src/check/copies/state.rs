@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::protocol::{BarrierUses, Behavior, ParameterUses};
 
 use super::flight::{Begin, Ending, Flight, FlightId, Flights, flag_of};
+use super::paths::Paths;
 use super::rounds::{Head, Rounds};
 use super::sends::{Sends, Told};
 use crate::check::cfg::{
@@ -31,6 +32,9 @@ pub(super) struct State {
     while_going_on: BTreeMap<FlightId, BTreeSet<Head>>,
     /// The copies of which none of the same completion has begun later.
     pub(super) last: BTreeSet<FlightId>,
+    /// The paths on which a product is in flight, and those on which none has begun after it.
+    pub(super) open: BTreeMap<FlightId, Paths>,
+    pub(super) since_last: BTreeMap<FlightId, Paths>,
     /// The copies for which some thread has waited, on some path since they began.
     waited: BTreeSet<FlightId>,
     /// The copies to peers whose receiver has waited for them before its next barrier of the cluster, on some path.
@@ -77,6 +81,17 @@ impl Join for State {
         changed |= keep_common(&mut self.going_on, Some(&other.going_on));
         changed |= keep_common(&mut self.in_last, Some(&other.in_last));
         changed |= unite(&mut self.in_flight, &other.in_flight) | unite(&mut self.waited_in, &other.waited_in);
+        for (known, other) in [(&mut self.open, &other.open), (&mut self.since_last, &other.since_last)] {
+            for (flight, paths) in other {
+                match known.get_mut(flight) {
+                    Some(known) => changed |= known.unite(paths),
+                    None => {
+                        known.insert(*flight, paths.clone());
+                        changed = true;
+                    }
+                }
+            }
+        }
         let sets =
             [(&mut self.last, &other.last), (&mut self.waited, &other.waited), (&mut self.received, &other.received)];
         for (known, other) in sets {
@@ -119,8 +134,8 @@ impl InFlight<'_, '_> {
         surely.map(|(id, since)| {
             let flight = &self.flights.all[*id];
             let left = match flight.begin {
-                Begin::Copy(_) => Guard::default(),
-                Begin::Call { call, argument } => {
+                Begin::Copy(_) | Begin::Callers | Begin::Call { argument: None, .. } => Guard::default(),
+                Begin::Call { call, argument: Some(argument) } => {
                     let uses = ParameterUses::of_copies(flag_of(flight));
                     Guard::default().when(Predicate::Uses(self.slot(call), argument, uses))
                 }
@@ -143,7 +158,8 @@ impl InFlight<'_, '_> {
             Some(Ending::Group) => Behavior::WAITS_FOR_GROUP_COPIES,
             Some(Ending::BulkReads) => Behavior::WAITS_FOR_BULK_READS,
             Some(Ending::BulkWrites) => Behavior::WAITS_FOR_BULK_WRITES,
-            Some(Ending::Barriers(_) | Ending::Receiver(_) | Ending::Product) => Behavior::empty(),
+            Some(Ending::Product) => Behavior::WAITS_FOR_PRODUCTS,
+            Some(Ending::Barriers(_) | Ending::Receiver(_)) => Behavior::empty(),
         };
         let add = |guard: Guard, predicate| if guard.when.contains(&predicate) { guard } else { guard.when(predicate) };
         let guard = if behavior.is_empty() { guard } else { add(guard, Predicate::Never(slot, behavior)) };
@@ -187,10 +203,15 @@ impl InFlight<'_, '_> {
     /// Some thread begins a copy: what was waited for before says nothing of it.
     fn begin(&self, state: &mut State, begun: FlightId) {
         let ending = |flight: FlightId| &self.flights.all[flight].ending;
-        let step = self.flights.all[begun].begin.step();
-        // A product begins to read several tiles.
-        state.last.retain(|flight| ending(*flight) != ending(begun) || self.flights.all[*flight].begin.step() == step);
-        state.last.insert(begun);
+        // That some thread of the block begins a product says nothing of those that this one begins.
+        if *ending(begun) != Ending::Product {
+            let step = self.flights.all[begun].begin.step();
+            // A copy has several ends.
+            let is_kept =
+                |flight: &FlightId| ending(*flight) != ending(begun) || self.flights.all[*flight].begin.step() == step;
+            state.last.retain(is_kept);
+            state.last.insert(begun);
+        }
         state.waited.remove(&begun);
         state.received.remove(&begun);
         state.waited_in.remove(&begun);
@@ -203,7 +224,7 @@ impl InFlight<'_, '_> {
         let shown_elsewhere = |flight: &FlightId| {
             let says_nothing = match self.flights.all[*flight].begin {
                 Begin::Copy(copy) => self.waits.says_nothing(step, copy),
-                Begin::Call { .. } => false,
+                Begin::Call { .. } | Begin::Callers => false,
             };
             shown(*flight) && !says_nothing
         };
@@ -220,7 +241,8 @@ impl InFlight<'_, '_> {
 
     fn is_by_others(&self, step: &Step, flight: FlightId) -> bool {
         let Flight { begin, ending, .. } = &self.flights.all[flight];
-        matches!(ending, Ending::BulkReads | Ending::BulkWrites) && self.waits.is_by_others(step, begin.step())
+        matches!(ending, Ending::BulkReads | Ending::BulkWrites)
+            && begin.step().is_some_and(|begun| self.waits.is_by_others(step, begun))
     }
 
     /// A wait at a step's own phase barrier or for copies of the group or the thread.
@@ -258,9 +280,7 @@ impl InFlight<'_, '_> {
         } else {
             let told: Vec<Told> = (0..self.flights.all.len()).map(|flight| self.told(state, step, flight)).collect();
             let may_wait = |flight: FlightId| match &self.flights.all[flight].ending {
-                Ending::Group => true,
-                // Each function waits for its own products.
-                Ending::Product => false,
+                Ending::Group | Ending::Product => true,
                 Ending::BulkReads | Ending::BulkWrites => !self.is_by_others(step, flight),
                 Ending::Barriers(_) | Ending::Receiver(_) => told[flight] == Told::Ended,
             };
@@ -274,6 +294,7 @@ impl InFlight<'_, '_> {
             if let Some(calls) = &mut state.first {
                 calls.insert(id);
             }
+            Self::call_with_products(state, id);
         }
     }
 }
@@ -282,7 +303,9 @@ impl Analysis for InFlight<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
-        State { first: Some(BTreeSet::new()), ..State::default() }
+        let mut state = State { first: Some(BTreeSet::new()), ..State::default() };
+        self.enter(&mut state);
+        state
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
@@ -294,7 +317,8 @@ impl Analysis for InFlight<'_, '_> {
                 if let CopyStep::Wait { completion, but, of_reads, sums_of } = self.cfg.copies[id.0] {
                     let mut last = if self.leaves_some(completion, but) { state.last.clone() } else { BTreeSet::new() };
                     // What the wait returns is not asked for once more.
-                    sums_of.into_iter().flat_map(|of| self.products(of)).for_each(|product| _ = last.remove(&product));
+                    let asked = sums_of.and_then(|of| self.products(of)).into_iter().flatten();
+                    asked.for_each(|product| _ = last.remove(&product));
                     let shows = |ending: &Ending| match ending {
                         Ending::Group => completion == Completion::Group,
                         Ending::BulkReads => completion == Completion::BulkGroup,
@@ -303,6 +327,9 @@ impl Analysis for InFlight<'_, '_> {
                         Ending::Barriers(_) | Ending::Receiver(_) => false,
                     };
                     self.wait(state, step, |id| shows(&self.flights.all[id].ending) && !last.contains(&id));
+                    if completion == Completion::Product {
+                        self.wait_for_products(state, &last);
+                    }
                 }
             }
             StepKind::BarrierCall(_) => self.waits_for(step, state),
@@ -346,6 +373,9 @@ impl Analysis for InFlight<'_, '_> {
             state.in_flight.insert(*begun, BTreeSet::new());
             state.while_going_on.insert(*begun, state.going_on.clone());
             self.begin(state, *begun);
+            if self.flights.all[*begun].ending == Ending::Product {
+                self.begin_product(state, *begun);
+            }
         }
     }
 
@@ -365,9 +395,10 @@ impl Analysis for InFlight<'_, '_> {
             }
         }
         if let Some(head) = self.rounds.left(from, to) {
-            let State { in_flight, while_going_on, .. } = state;
+            let State { in_flight, open, while_going_on, .. } = state;
             let is_over = |flight: &FlightId| while_going_on.get(flight).is_some_and(|heads| heads.contains(&head));
             in_flight.retain(|flight, _| !is_over(flight));
+            open.retain(|flight, _| !is_over(flight));
         }
         if let Some(head) = self.rounds.begins(to) {
             state.going_on.remove(&head);

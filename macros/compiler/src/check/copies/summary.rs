@@ -5,6 +5,7 @@ use phalanx_contract::protocol::{BarrierUses, Behavior, CopyUses, ParameterUses}
 use phalanx_contract::uniformity::Uniformity;
 
 use super::flight::{Begin, Ending, flag_of};
+use super::products::is_left_to_callers;
 use super::state::{InFlight, State};
 use crate::check::cfg::{
     Access, AccessKind, BlockId, CallId, Completion, CopyStep, MemoryStep, Region, Root, Shared, Step, StepKind,
@@ -53,7 +54,8 @@ impl InFlight<'_, '_> {
                         (Completion::BulkGroup, false) => {
                             Behavior::WAITS_FOR_BULK_READS | Behavior::WAITS_FOR_BULK_WRITES
                         }
-                        (Completion::Barrier(_) | Completion::Product, _) => return,
+                        (Completion::Product, _) => Behavior::WAITS_FOR_PRODUCTS,
+                        (Completion::Barrier(_), _) => return,
                     };
                     effects.push((Effect::Does(waits), Guard::default()));
                 }
@@ -138,7 +140,7 @@ impl InFlight<'_, '_> {
             let is_known = match &flight.ending {
                 Ending::Barriers(barriers) | Ending::Receiver(barriers) => barriers.iter().all(is_given),
                 Ending::Group | Ending::BulkReads | Ending::BulkWrites => true,
-                Ending::Product => false,
+                Ending::Product => is_left_to_callers(self.function),
             };
             let is_whole = flight.region.path.is_empty() && flight.region.via.is_none();
             if let (true, true, Some(param)) = (is_known, is_whole, parameter(&flight.region))
@@ -151,7 +153,7 @@ impl InFlight<'_, '_> {
     }
 
     fn begins_always(&self, values: &Values<'_, '_>, begin: Begin) -> bool {
-        let is_it = |step: &Step| Begun::of(self.cfg, step) == Some(begin.step());
+        let is_it = |step: &Step| begin.step().is_some() && Begun::of(self.cfg, step) == begin.step();
         let at = self.cfg.blocks.iter().position(|block| block.steps.iter().any(is_it));
         let differs = |branch: BlockId| {
             let tested = values.tested(branch);

@@ -61,6 +61,13 @@ impl Part {
             && self.ranges.iter().zip(indexes).all(|((start, end), index)| (start..end).contains(&index))
     }
 
+    /// Whether all of another part is in this one.
+    pub(super) fn covers(&self, other: &Part) -> bool {
+        (self.owner, self.shared) == (other.owner, other.shared)
+            && self.ranges.len() <= other.ranges.len()
+            && self.ranges.iter().zip(&other.ranges).all(|(all, part)| all.0 <= part.0 && part.1 <= all.1)
+    }
+
     pub(super) fn meets(&self, other: &Part) -> bool {
         (self.owner, self.shared) == (other.owner, other.shared)
             && self.ranges.iter().zip(&other.ranges).all(|(a, b)| a.0 < b.1 && b.0 < a.1)
@@ -286,6 +293,16 @@ impl<'a, 'f> Elements<'a, 'f> {
         let part = self.part(thread, place)?;
         let dimensions = self.shapes.get(&part.shared)?.dimensions;
         (part.ranges.len() <= dimensions).then_some(part)
+    }
+
+    /// The part of the block's shared memory that a place certainly lies in, as far as the thread knows its indexes.
+    pub(super) fn part_around(&self, thread: &Thread<'_, '_, '_>, mut place: Place) -> Option<Part> {
+        let known = place.ranges.iter().take_while(|range| range.is_some()).count();
+        place.ranges.truncate(known);
+        match place.root {
+            Root::Shared(_) => self.part(thread, place),
+            Root::Remote(_) | Root::Global | Root::ReadOnly => None,
+        }
     }
 
     /// The part of the memory that a place is for a thread.

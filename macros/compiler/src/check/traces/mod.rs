@@ -371,6 +371,11 @@ impl Check<'_, '_> {
         Some([false, true].into_iter().filter_map(|waived| races::within_block(self, &traces, waived)).collect())
     }
 
+    /// Whether copies are compared with what other threads do.
+    fn follows_copies(&self) -> bool {
+        self.questions.copies || self.questions.bulk_copies || self.questions.products
+    }
+
     /// Follows the threads; `None` if one fails.
     fn trace(
         &self,
@@ -380,7 +385,7 @@ impl Check<'_, '_> {
         faults: &mut Vec<Diag>,
     ) -> Option<()> {
         let across = self.is_of_grid || self.questions.writes_peers || !self.questions.ranks.is_empty();
-        let copies = self.questions.copies || self.questions.bulk_copies || self.questions.products;
+        let copies = self.follows_copies();
         let meet = across || self.questions.races || copies;
         // Where all threads of a block are followed, they are compared with each other alone.
         let blocks = blocks_to_follow(self.blocks, across && !self.follows_all);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Check;
 use super::copies::Flights;
 use super::elements::is_followed;
-use super::trace::{Made, Point, Somewhere, Stored, Time, Trace, Transfer, Use};
+use super::trace::{Made, Point, Somewhere, Stored, Time, Trace, Transfer, Use, Within};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
@@ -39,8 +39,8 @@ pub(super) struct Recorder<'a, 'f> {
     has_signals: bool,
     assumed: Assumed<'a>,
     /// The number of accesses of which the thread may tell another by something that is no barrier of a group, and of those at an index that is
-    /// not known.
-    told: [usize; 2],
+    /// not known, in an array and in a part of one.
+    told: [usize; 3],
     found: Vec<Diag>,
 }
 
@@ -53,6 +53,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
                 id,
                 made: Vec::new(),
                 somewhere: Vec::new(),
+                within: Vec::new(),
                 barriers: Vec::new(),
                 with_warp: vec![Time::default().with_warp],
                 relaxed: Vec::new(),
@@ -65,7 +66,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
             flights: Flights::default(),
             has_signals: check.has_signals(),
             assumed,
-            told: [0; 2],
+            told: [0; 3],
             found: Vec::new(),
         }
     }
@@ -78,9 +79,10 @@ impl<'a, 'f> Recorder<'a, 'f> {
         } else if !self.trace.is_assumed {
             self.found.extend(self.flights.left(self.launch.argument.filter(|_| self.check.runs.has_integers)));
         }
-        let [made, somewhere] = self.told;
+        let [made, somewhere, within] = self.told;
         let told = self.trace.made[..made].iter_mut();
         let told = told.chain(self.trace.somewhere[..somewhere].iter_mut().map(|somewhere| &mut somewhere.made));
+        let told = told.chain(self.trace.within[..within].iter_mut().map(|within| &mut within.made));
         told.for_each(|made| made.may_be_told = true);
         (self.trace, self.found)
     }
@@ -146,6 +148,17 @@ impl<'a, 'f> Recorder<'a, 'f> {
             if let Some((array, is_shared)) = self.check.somewhere(thread, access, at.0) {
                 self.trace.somewhere.push(Somewhere { made: made(array, false), is_shared });
             }
+            // One of several that come one after the other is enough.
+            let is_last = |last: &Within| (last.made.access, last.made.time) == (id, time);
+            if self.check.follows_copies() && !self.trace.within.last().is_some_and(is_last) {
+                let place = thread.place(&access.region);
+                let part = place.and_then(|place| self.check.elements.part_around(thread, place));
+                let within = part.map(|part| {
+                    let array = (part.owner, part.shared, Default::default());
+                    Within { made: made(array, false), part }
+                });
+                self.trace.within.extend(within);
+            }
             return;
         };
         // A rank that the host passes may be any.
@@ -169,7 +182,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
 
     /// The thread may tell another of what it has done.
     fn tell(&mut self) {
-        self.told = [self.trace.made.len(), self.trace.somewhere.len()];
+        self.told = [self.trace.made.len(), self.trace.somewhere.len(), self.trace.within.len()];
     }
 
     /// The thread may tell another of what it has done, and learn what another has.

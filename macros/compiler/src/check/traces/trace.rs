@@ -123,6 +123,13 @@ pub(super) struct Somewhere {
     pub(super) is_shared: bool,
 }
 
+/// An access of a part of memory at an element of it that is not known. Its element tells the array alone.
+#[derive(Debug, Clone)]
+pub(super) struct Within {
+    pub(super) made: Made,
+    pub(super) part: Part,
+}
+
 /// A value that a thread stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stored {
@@ -159,6 +166,7 @@ pub(super) struct Trace {
     pub(super) id: ThreadId,
     pub(super) made: Vec<Made>,
     pub(super) somewhere: Vec<Somewhere>,
+    pub(super) within: Vec<Within>,
     /// The arrivals and waits, by where they are.
     pub(super) barriers: Vec<Point>,
     /// By the number of times that the thread's warp has done something together, what that was, as a hash.

@@ -110,15 +110,17 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Op
             let is_other = |other: &Trace| other.id != trace.id && other.id.block == trace.id.block;
             for (other, limit) in traces.iter().filter(|(other, _)| is_other(other)) {
                 let in_one_warp = other.is_in_warp_of(trace);
-                let meets = |made: &&Made| {
+                let meets = |made: &Made| {
                     made.time.barriers <= *limit
                         && (made.by.writes() || transfer.writes)
-                        && transfer.part.contains(&made.element)
                         && (!in_one_warp || !transfer.is_of_warp && transfer.lasts_in_warp(trace, other, made.time))
                         && !transfer.is_ordered(made)
                         && check.function.waives_at(Rule::UnsynchronizedAccess, transfer.at) == waived
                 };
-                if let Some(made) = other.made.iter().find(meets) {
+                let mut made = other.made.iter().filter(|made| transfer.part.contains(&made.element));
+                let within = || other.within.iter().filter(|within| transfer.part.covers(&within.part));
+                let of_part = || within().map(|within| &within.made).find(|made| meets(made));
+                if let Some(made) = made.find(|made| meets(made)).or_else(of_part) {
                     let (name, at) = (check.name(made.element), check.cfg.accesses[made.access.0].at);
                     let ranks = (trace.id.rank, other.id.rank);
                     return Some(match transfer.writes {
@@ -189,13 +191,16 @@ impl Transfer {
 
     /// Whether the access may come before the copy begins, or after it has ended, in each run.
     fn is_ordered(&self, made: &Made) -> bool {
-        let is_before = made.time.comes_before(self.begin, 0) || made.may_be_told && self.begin.may_know;
+        // Threads that have come here by the same waits have told each other nothing since.
+        let is_alike = made.time.has_waited_alike(self.begin);
+        let is_told = made.may_be_told && self.begin.may_know && !is_alike;
+        let is_before = made.time.comes_before(self.begin, 0) || is_told;
         let is_after = match (self.completion, self.end) {
             // It may have waited at the barrier.
             (Completion::Barrier(_), _) => self.begin.comes_before(made.time, 0),
             (_, Some(end)) => end.comes_before(made.time, 0),
             (_, None) => false,
         };
-        is_before || is_after || made.time.may_know || made.time.is_lost || self.begin.is_lost
+        is_before || is_after || made.time.may_know && !is_alike || made.time.is_lost || self.begin.is_lost
     }
 }

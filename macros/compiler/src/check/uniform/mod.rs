@@ -72,8 +72,9 @@ impl WholeWarps {
 
 /// Finds the places of whole warps, after what rustc must find to be uniform is assumed to be so.
 pub(super) fn whole_warps(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>) -> WholeWarps {
-    let is_product = |copy: &CopyStep| matches!(copy, CopyStep::Begin { completion: Completion::Product, .. });
-    let multiplies = cfg.copies.iter().any(is_product);
+    // A function that begins products, or waits for those that it is given.
+    let of_products = |copy: &CopyStep| copy.completion() == Completion::Product;
+    let multiplies = cfg.copies.iter().any(of_products) || function.role == Role::Kernel && passes_products(cfg);
     let may_be_whole = |step: &Step| match &step.kind {
         // Which threads of a warp call a device function, only its callers know.
         StepKind::Group(GroupStep::Collective { team, .. } | GroupStep::Convergent { team, argument: None, .. }) => {
@@ -109,6 +110,14 @@ pub(super) fn whole_warps(function: &Function, cfg: &Cfg<'_>, values: &Values<'_
         is_known && (is_access || is_of_block)
     });
     WholeWarps { collectives, accesses }
+}
+
+/// Whether the function may pass a product from one function to another: both are given a warpgroup, and one the other's result.
+fn passes_products(cfg: &Cfg<'_>) -> bool {
+    let given: Vec<NodeId> =
+        cfg.calls.iter().filter(|call| call.warpgroups().next().is_some()).map(|call| call.node).collect();
+    let is_of_one = |argument: &NodeId| cfg.may_come_from(*argument).iter().any(|node| given.contains(node));
+    given.iter().any(|call| cfg.nodes[call.0].operands.iter().any(is_of_one))
 }
 
 /// Returns the places that all threads of a warp reach together, whichever of the steps is meant. A macro may give several the same place.

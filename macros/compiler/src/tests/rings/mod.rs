@@ -38,6 +38,7 @@ mod peers;
 mod persistent;
 mod pipeline_states;
 mod polls;
+mod ported;
 mod preconditions;
 mod products;
 mod queues;
