@@ -14,7 +14,6 @@ use super::nest::parts;
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
 use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
-use crate::model::facts::Effect;
 use crate::model::kind::Kind;
 use crate::model::message::Test;
 use crate::model::pattern::{Pattern, PatternKind};
@@ -38,7 +37,7 @@ pub(super) enum Origin<'e> {
 /// What is known at a place of the body.
 pub(super) struct Scope<'e> {
     pub(super) function: &'e Function,
-    closures: &'e Closures<'e>,
+    pub(super) closures: &'e Closures<'e>,
     conditions: &'e Conditions,
     origins: BTreeMap<LocalId, Origin<'e>>,
     assigned: Assigned<'e>,
@@ -112,12 +111,6 @@ impl<'e> Scope<'e> {
         self.limits = outer;
         self.open.pop();
         Some(all)
-    }
-
-    /// Returns the parameters of a closure and what it computes, if it does nothing else.
-    pub(super) fn computed_by(&self, closure: LocalId) -> Option<(&'e [(LocalId, Option<ValueType>)], &'e Expr)> {
-        let called = self.closures.get(&closure).filter(|called| called.effect == Effect::Pure)?;
-        Some((called.params, called.result()?))
     }
 
     /// Does something with an expression that is evaluated where a condition has this value.

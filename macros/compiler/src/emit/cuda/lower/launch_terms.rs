@@ -2,6 +2,7 @@
 //! shape of the launch. What is not understood is unknown, and so is what a variable holds that changes, unless a condition limits it.
 
 use super::access::row;
+use super::called::computed_by;
 use super::launch_checks::{Origin, Scope};
 use crate::emit::cuda::at_launch::{Operation, Term, Terms};
 use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, LiteralType, UnaryOp, integer};
@@ -198,7 +199,7 @@ impl<'e> Scope<'e> {
 
     /// Returns the value of a closure that only computes, whose body sees its parameters and variables that exist where it is called, too.
     fn called(&mut self, closure: LocalId, arguments: &'e [Expr]) -> Terms {
-        let Some((params, result)) = self.computed_by(closure) else { return vec![Term::Unknown] };
+        let Some((params, result)) = computed_by(self.closures, closure) else { return vec![Term::Unknown] };
         let values: Vec<Terms> = arguments.iter().map(|argument| self.terms(argument)).collect();
         for ((param, _), value) in params.iter().zip(values) {
             self.bind(*param, Origin::Terms(value));

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::access::{Access, AccessForm, Region};
+use super::called::computed_by;
 use super::intervals::{Value, Values};
 use super::numbers::count;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
@@ -143,7 +144,7 @@ impl Terms<'_, '_, '_, '_> {
                 })
             }
             ExprKind::CallClosure { closure, arguments, .. } => {
-                let computed = self.values.lower.computed_by(*closure);
+                let computed = computed_by(self.values.lower.closures, *closure);
                 let (params, result) = computed.filter(|_| self.values.keeps(*closure))?;
                 let mut terms = Vec::new();
                 for ((param, _), argument) in params.iter().zip(arguments) {
