@@ -37,7 +37,7 @@ pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
         );
     }
     diag.help(instead_of_adaptor(name).unwrap_or(
-        "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references, then `map`, `filter`, `take_while`, `skip_while` and `map_while`; write anything else in the loop body",
+        "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references, then `map`, `filter`, `filter_map`, `take_while`, `skip_while` and `map_while`; write anything else in the loop body",
     ))
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn element_pattern(at: SpanRange) -> Diag {
 pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported on an iterator")).help(
         instead_of_adaptor(name).unwrap_or(
-            "the supported methods are `sum`, `product`, `fold`, `reduce`, `any`, `all`, `count`, `min`, `max`, `min_by`, `max_by`, `min_by_key`, `max_by_key`, `find`, `find_map`, `position`, `next`, `nth`, `last` and `for_each`, with `map`, `filter`, `take_while`, `skip_while` and `map_while` before them; write others as a `for` loop",
+            "the supported methods are `sum`, `product`, `fold`, `reduce`, `any`, `all`, `count`, `min`, `max`, `min_by`, `max_by`, `min_by_key`, `max_by_key`, `find`, `find_map`, `position`, `next`, `nth`, `last` and `for_each`, with `map`, `filter`, `filter_map`, `take_while`, `skip_while` and `map_while` before them; write others as a `for` loop",
         ),
     )
 }

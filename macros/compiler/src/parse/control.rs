@@ -279,7 +279,9 @@ impl Parser<'_> {
         if !gives_option {
             return self.error(messages::no_option_to_return(span));
         }
-        let (option, at) = (&attempt.expr, attempt.question_token.span);
+        // A reference to an element is used as the element.
+        let copy = self.copied_option(&attempt.expr, false).map(Box::new);
+        let (option, at) = (copy.as_ref().unwrap_or(&attempt.expr), attempt.question_token.span);
         let value = proc_macro2::Ident::new("value", at.resolved_at(proc_macro2::Span::mixed_site()));
         let choice: Result<syn::ExprMatch, _> =
             syn::parse2(quote::quote_spanned!(at=> match (#option) { Some(#value) => #value, None => return None }));

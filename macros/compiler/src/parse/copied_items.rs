@@ -6,6 +6,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{ExprClosure, ExprMethodCall, Ident, Pat, Type, UnOp};
 
 use super::item_references::gives_references;
+use super::iter_steps::MAPS;
 use super::referenced_fields::fields_of;
 use super::syntax::strip;
 use crate::span::SpanRange;
@@ -76,11 +77,11 @@ fn of_iterator(iterator: &syn::Expr) -> Option<(syn::Expr, Items)> {
     let syn::Expr::MethodCall(call) = strip(iterator) else { return None };
     let with = |receiver: syn::Expr| ExprMethodCall { receiver: Box::new(receiver), ..call.clone() };
     match call.method.to_string().as_str() {
-        name @ ("filter" | "take_while" | "skip_while" | "map" | "map_while") => {
+        name @ ("filter" | "take_while" | "skip_while" | "map" | "filter_map" | "map_while") => {
             let (receiver, items) = of_iterator(&call.receiver)?;
             let mut call = with(receiver);
             take_item(&mut call, &items)?;
-            let items = if name.starts_with("map") { Items::Values } else { items };
+            let items = if MAPS.contains(&name) { Items::Values } else { items };
             Some((syn::Expr::MethodCall(call), items))
         }
         _ => of_source(iterator),

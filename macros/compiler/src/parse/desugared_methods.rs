@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     /// Evaluates the receiver, then what the statements bind, then what `last` makes of both.
-    fn after(
+    pub(super) fn after(
         &mut self,
         receiver: Expr,
         bindings: TokenStream,

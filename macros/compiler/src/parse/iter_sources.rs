@@ -111,8 +111,8 @@ impl Parser<'_> {
             parser.bind_item(&repeat.pat, at, counter, &mut bindings)?;
             let (mut places, mut body) = (Vec::new(), Cow::Borrowed(&repeat.body));
             at.places(&repeat.pat, &mut places);
-            if !places.is_empty() && !named_places::replace(&places, body.to_mut()) {
-                parser.diags.push(messages::split_at_mut(SpanRange::of(&repeat.pat)));
+            if !places.is_empty() && !named_places::replace(&places, &repeat.pat, body.to_mut()) {
+                parser.diags.push(messages::element_place(SpanRange::of(&repeat.pat)));
                 return None;
             }
             let body = parser.loop_body(id, repeat.label.as_ref(), &body);
@@ -298,6 +298,12 @@ impl Parser<'_> {
         prologue: &mut Prologue,
     ) -> Option<Sequence> {
         let lo = SpanRange::of(expr).lo;
+        if by != (ElementAccess::ByReference { mutable: false })
+            && let Some(Elements { whole, start, length }) = self.written_memory(expr, prologue)
+        {
+            let place = if start.is_empty() { quote_spanned!(lo=> #whole[#at]) } else { quote_spanned!(lo=> #whole[#start + #at]) };
+            return Some(Sequence { at: Item::Place(place), length });
+        }
         if let Some(Elements { whole, start, length }) = self.elements_before(expr, prologue) {
             // A part is a reference, of whose elements the iterator gives references.
             let mutable = matches!(by, ElementAccess::ByReference { mutable: true });

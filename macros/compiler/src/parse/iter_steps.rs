@@ -1,4 +1,4 @@
-//! The adaptors of iterators that take closures, as steps of a loop's body: `.map(f)`, `.filter(f)`, `.take_while(f)`,
+//! The adaptors of iterators that take closures, as steps of a loop's body: `.map(f)`, `.filter(f)`, `.filter_map(f)`, `.take_while(f)`,
 //! `.skip_while(f)` and `.map_while(f)`.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
@@ -12,7 +12,9 @@ use super::operand_order::whole;
 use super::syntax::{strip, untyped};
 use crate::span::SpanRange;
 
-pub(super) const ADAPTORS: [&str; 5] = ["map", "filter", "take_while", "skip_while", "map_while"];
+pub(super) const ADAPTORS: [&str; 6] = ["map", "filter", "filter_map", "take_while", "skip_while", "map_while"];
+/// Those whose items are what their closures give.
+pub(super) const MAPS: [&str; 3] = ["map", "filter_map", "map_while"];
 
 /// An adaptor with its closure or function.
 pub(super) struct Adaptor<'e> {
@@ -39,7 +41,7 @@ pub(super) fn adaptors(expr: &syn::Expr) -> (&syn::Expr, Vec<Adaptor<'_>>) {
         return (expr, Vec::new());
     };
     let (source, mut before) = adaptors(&call.receiver);
-    before.push(Adaptor { keeps: !name.starts_with("map"), function, name });
+    before.push(Adaptor { keeps: !MAPS.contains(&name.as_str()), function, name });
     (source, before)
 }
 
@@ -49,8 +51,8 @@ enum Step {
     Map { pat: TokenStream, value: TokenStream },
     /// The value that replaces an item whose parts have names.
     Value(TokenStream),
-    /// The item is an `Option`: what it holds replaces it, and nothing ends the loop.
-    Held,
+    /// The item is an `Option`: what it holds replaces it, and nothing ends the loop (`ends`) or is left out.
+    Held { ends: bool },
     /// The test that keeps the item.
     Filter { test: TokenStream },
     /// The test that ends the loop where it fails.
@@ -83,8 +85,8 @@ impl Steps {
     fn adapt(&mut self, adaptor: &Adaptor<'_>, number: usize) -> Option<()> {
         if !adaptor.keeps {
             self.apply(adaptor.function, None)?;
-            if adaptor.name == "map_while" {
-                self.steps.push(Step::Held);
+            if adaptor.name != "map" {
+                self.steps.push(Step::Held { ends: adaptor.name == "map_while" });
             }
             return Some(());
         }
@@ -212,9 +214,10 @@ impl Steps {
                 quote_spanned!(at=> let #pat = #input; #rest)
             }
             Step::Value(value) => self.nested(rest, value, last, at),
-            Step::Held => {
+            Step::Held { ends } => {
                 let rest = self.nested(rest, &item.to_token_stream(), last, at);
-                quote_spanned!(at=> match #input { Some(#item) => { #rest } None => break })
+                let otherwise = if *ends { quote!(break) } else { quote!({}) };
+                quote_spanned!(at=> match #input { Some(#item) => { #rest } None => #otherwise })
             }
             Step::Filter { test } => {
                 let rest = self.nested(rest, &kept, last, at);

@@ -1,11 +1,12 @@
-//! Parts of local arrays as arguments of device functions that take a `&[T]`: `dot(&own[..4], &own[4..])`. To the function they are memory
-//! that nobody writes meanwhile.
+//! Parts of local arrays and of constants, and arrays that are computed there, as arguments of device functions that take a `&[T]`:
+//! `dot(&own[..4], &WEIGHTS[4..])`, `sum(&[a, b])`, `crc(&x.to_le_bytes())`. To the function they are memory that nobody writes meanwhile.
 
 use syn::ExprIndex;
 
 use super::Parser;
 use super::expr::dereferenced;
 use super::local_parts::Elements;
+use super::reference::is_computed;
 use super::syntax::strip;
 use crate::model::expr::Expr;
 use crate::model::kind::{Kind, Memory};
@@ -45,7 +46,7 @@ impl Parser<'_> {
             _ => return None,
         };
         let is_array = !matches!(array, syn::Expr::Index(index) if matches!(strip(&index.index), syn::Expr::Range(_)));
-        let is_lent = is_array && self.named_part(array).is_none() && self.is_local_place(array);
+        let is_lent = is_array && self.named_part(array).is_none() && (is_computed(array) || self.is_local_array(array));
         (is_lent && self.takes_slice(function, position)).then(|| self.array_as_memory(array, SpanRange::of(argument)))
     }
 
@@ -54,7 +55,7 @@ impl Parser<'_> {
         let span = SpanRange::of(array);
         let Some(Elements { whole, start, length }) = self.named_part(array) else {
             let is_place = matches!(strip(array), syn::Expr::Index(_) | syn::Expr::Field(_) | syn::Expr::Path(_));
-            return (is_place && self.is_local_place(array)).then(|| self.array_as_memory(array, span));
+            return (is_place && self.is_local_array(array)).then(|| self.array_as_memory(array, span));
         };
         let whole = self.array_as_memory(&syn::parse2(whole).ok()?, span);
         let end = syn::parse2(quote::quote!(#start + #length)).ok()?;

@@ -81,11 +81,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether an expression is an array in a variable, as far as syntax shows.
-    pub(super) fn is_local_place(&self, expr: &syn::Expr) -> bool {
-        self.is_local_array(expr) && self.root(expr).is_some()
-    }
-
     /// Whether an expression is a variable of the thread's own, no parameter that is memory.
     pub(super) fn is_own_variable(&self, expr: &syn::Expr) -> bool {
         self.named_local(expr).is_some_and(|local| self.is_own(local))
@@ -129,8 +124,13 @@ impl Parser<'_> {
             }
             None => return None,
         };
+        Some(self.bounded(whole, range, statements))
+    }
+
+    /// Returns the elements in a range, whose bounds the statements evaluate and test.
+    pub(super) fn bounded(&mut self, of: Elements, range: &ExprRange, statements: &mut TokenStream) -> Elements {
         self.bounds_made += 1;
-        Some(bounded(whole, range, (SpanRange::of(&**index).lo, self.bounds_made), statements))
+        bounded(of, range, (SpanRange::of(range).lo, self.bounds_made), statements)
     }
 
     /// Parses `let part = &array[a..b];`, `let part = other;` or `let (left, right) = array.split_at(n);`, if the statement is one.

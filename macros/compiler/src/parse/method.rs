@@ -105,7 +105,10 @@ impl Parser<'_> {
         if let (Some(function), [other]) = (Intrinsic::by_name("cmp", &name), &call.args.iter().collect::<Vec<_>>()[..])
             && self.operand(&receiver) == Operand::User
         {
-            return self.of_ordered(function, receiver, other, span);
+            return match self.greater_by_hand(function.name == "max", receiver, other, span) {
+                Ok(greater) => greater,
+                Err(receiver) => self.of_ordered(function, receiver, other, span),
+            };
         }
         let Some(method) = ValueMethod::by_name(&name) else {
             return self.user_method(receiver, call, span);

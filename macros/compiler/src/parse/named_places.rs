@@ -2,7 +2,7 @@
 //! other which it does not take apart itself: `let [a, b] = &mut rows;`, and the items of both halves of `split_at_mut` in one loop. A name is
 //! replaced by its place in the statements where it is in scope.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Local, Macro, Pat, PatIdent, Stmt, UnOp, parse2};
@@ -56,13 +56,33 @@ impl Parser<'_> {
     }
 }
 
-/// Replaces the names in a block. Returns whether all of them could be replaced.
-pub(super) fn replace(places: &[NamedPlace], block: &mut syn::Block) -> bool {
+/// Replaces the names in a block. Returns whether all of them could be replaced: not where the block, or the pattern that has the names,
+/// declares a name of a place again.
+pub(super) fn replace(places: &[NamedPlace], pat: &Pat, block: &mut syn::Block) -> bool {
+    let bound = names_in(pat.to_token_stream());
+    // The first part of a pattern is the loop's counter, of which places may be made.
+    let is_bound = |name: &Ident| bound.iter().skip(1).any(|bound| bound == name) && !places.iter().any(|of| of.name == *name);
+    let is_hidden = |of: &NamedPlace| {
+        names_in(of.place.to_token_stream()).iter().any(|name| is_bound(name) || binds(&block.stmts, name))
+    };
+    if places.iter().any(is_hidden) {
+        return false;
+    }
     places.iter().all(|of| {
         let mut uses = Uses { of, is_possible: true };
         uses.visit_block_mut(block);
         uses.is_possible
     })
+}
+
+/// The names in an expression.
+fn names_in(stream: TokenStream) -> Vec<Ident> {
+    let names = stream.into_iter().map(|tree| match tree {
+        TokenTree::Ident(name) => vec![name],
+        TokenTree::Group(group) => names_in(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => Vec::new(),
+    });
+    names.flatten().collect()
 }
 
 /// The places of a pattern's names.

@@ -145,7 +145,7 @@ impl Parser<'_> {
         *known.get_or_init(|| self.file().is_some_and(source::implements_operators))
     }
 
-    fn file(&self) -> Option<&str> {
+    pub(super) fn file(&self) -> Option<&str> {
         self.file.text.get_or_init(|| source::text(self.function.name.span())).as_deref()
     }
 

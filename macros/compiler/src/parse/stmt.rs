@@ -44,6 +44,15 @@ impl Parser<'_> {
                 continue;
             }
             if let SynStmt::Local(local) = &*stmt
+                && let Some(option) = self.named_option(local)
+                && let Pat::Ident(name) = &local.pat
+            {
+                statements.extend(self.local(&option).map(|kind| Stmt { kind, span }));
+                let bound = self.lookup(&name.ident);
+                self.optional_copies.extend(bound);
+                continue;
+            }
+            if let SynStmt::Local(local) = &*stmt
                 && let Some(rest) = named_ranges::without(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
             {
                 stmts = rest.into_iter().map(Cow::Owned).collect();

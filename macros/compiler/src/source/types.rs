@@ -24,6 +24,19 @@ pub(crate) fn implements_operators(text: &str) -> bool {
     })
 }
 
+/// Whether a text has a device `impl` of a trait for a type, without arguments of the trait.
+pub(crate) fn implements(text: &str, of_trait: &str, ty: &str) -> bool {
+    after(text, "for", ty).any(|rest| {
+        let head = &text[..text.len() - rest.len() - ty.len()];
+        let Some(head) = head.trim_end().strip_suffix("for") else { return false };
+        let start = head.rfind(['}', ';', ']']).map_or(0, |end| end + 1);
+        let line = head[start..].trim();
+        let is_of_trait = line.split(|of: char| !is_of_name(of)).any(|word| word == of_trait);
+        let is_device = ["#[device]", "#[phalanx::device]"].iter().any(|attribute| head[..start].ends_with(attribute));
+        is_of_trait && line.starts_with("impl") && is_device
+    })
+}
+
 /// Returns the type that `type name = ..;` makes another name of, if the text has one.
 pub(crate) fn alias_of(text: &str, name: &str) -> Option<syn::Type> {
     let rest = only(after(text, "type", name))?.trim_start().strip_prefix('=')?;
