@@ -308,6 +308,9 @@ pub trait Summary {
     const PROTOCOL: ProtocolSummary = ProtocolSummary::UNKNOWN;
     /// Whether a method names shared memory.
     const NAMES_MEMORY: bool = false;
+    /// Whether it, or a function that it passes memory to, does with memory what a thread's own array does not have: copies, atomics, loads of
+    /// vectors.
+    const NEEDS_MEMORY: bool = false;
     /// The identity of its text and its module; zero for what has none.
     const TEXT: u64 = 0;
 }

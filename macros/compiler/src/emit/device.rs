@@ -8,7 +8,7 @@ use quote::{quote, quote_spanned};
 
 use super::item::{Declared, closures, declared, host_type, name, result, unlinted, unsafety};
 use crate::model::barrier::BarrierForm;
-use crate::model::expr::ExprKind;
+use crate::model::expr::{Callee, ExprKind};
 use crate::model::op::Op;
 use crate::model::ty::ParamType;
 use crate::model::walk::walk_block;
@@ -49,12 +49,15 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
             let element = &element.tokens;
             let lent = if reads_as_memory(function) { quote!(LentMemory) } else { quote!(Lent) };
             let ty = quote!(impl ::phalanx::__private::#lent<'__phalanx, #element>);
-            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::Lent::lend(#name)))
+            let marker = marker_of(function);
+            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::lend::<#marker, _, _>(#name)))
         }
         ParamType::Slice { mutable: true, element } => {
             let element = &element.tokens;
-            let ty = quote!(impl ::phalanx::__private::LentMut<'__phalanx, #element>);
-            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::LentMut::lend_mut(#name)))
+            let lent = if reads_as_memory(function) { quote!(LentMutMemory) } else { quote!(LentMut) };
+            let ty = quote!(impl ::phalanx::__private::#lent<'__phalanx, #element>);
+            let marker = marker_of(function);
+            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::lend_mut::<#marker, _, _>(#name)))
         }
         // An array can be borrowed as a slice.
         ParamType::Memory { memory, tokens, .. } if memory.is_slice() => (
@@ -76,12 +79,37 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
     }
 }
 
+fn marker_of(function: &Function) -> TokenStream {
+    let (marker, Declared { used, .. }) = (&function.name, declared(&function.generics));
+    quote!(#marker::<#used>)
+}
+
+/// Makes the constant by which a function says whether it, or a function that it passes memory to, does with memory what needs more than its
+/// elements.
+pub(super) fn needs_memory(function: &Function) -> TokenStream {
+    let mut own = has_memory_operations(function);
+    let mut callees = Vec::new();
+    walk_block(&function.body, &mut |expr| {
+        let ExprKind::Call { callee, arguments, .. } = &expr.kind else { return };
+        if !arguments.iter().any(|argument| argument.memory().is_some_and(|memory| memory.is_slice())) {
+            return;
+        }
+        match callee {
+            Callee::Function(path) => callees.push(super::callee::summary(path, "NEEDS_MEMORY")),
+            // Which method it is, the text does not show.
+            Callee::Method(..) | Callee::Associated(..) | Callee::Operator(_) => own = true,
+        }
+    });
+    quote!(const NEEDS_MEMORY: bool = #own #(|| #callees)*;)
+}
+
 /// Whether a function does with memory what needs more than its elements: the hardware has no such access to a thread's own array.
 fn reads_as_memory(function: &Function) -> bool {
     // A method of a trait has one signature, whatever its bodies do.
-    if function.role == Role::Method {
-        return false;
-    }
+    function.role != Role::Method && has_memory_operations(function)
+}
+
+fn has_memory_operations(function: &Function) -> bool {
     let mut found = false;
     walk_block(&function.body, &mut |expr| {
         found |= matches!(

@@ -8,7 +8,7 @@ use super::expr::dereferenced;
 use super::local_parts::Elements;
 use super::reference::is_computed;
 use super::syntax::strip;
-use crate::model::expr::Expr;
+use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::{Op, Part};
 use crate::span::SpanRange;
@@ -36,6 +36,9 @@ impl Parser<'_> {
 
     /// Parses `&array` as the argument at this position of a function that takes a slice there, as the file shows; `None` for anything else.
     pub(super) fn lent_array(&mut self, function: &str, position: usize, argument: &syn::Expr) -> Option<Expr> {
+        if let Some(changed) = self.lent_to_change(function, position, argument) {
+            return Some(changed);
+        }
         let array = match strip(argument) {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => strip(&reference.expr),
             // A parameter that is a reference already.
@@ -47,7 +50,54 @@ impl Parser<'_> {
         };
         let is_array = !matches!(array, syn::Expr::Index(index) if matches!(strip(&index.index), syn::Expr::Range(_)));
         let is_lent = is_array && self.named_part(array).is_none() && (is_computed(array) || self.is_local_array(array));
-        (is_lent && self.takes_slice(function, position)).then(|| self.array_as_memory(array, SpanRange::of(argument)))
+        (is_lent && self.takes_slice(function, position, false)).then(|| self.array_as_memory(array, SpanRange::of(argument)))
+    }
+
+    /// Parses `&mut array`, `&mut array[a..b]` or the name of such a part as the argument at this position of a function that takes a
+    /// `&mut [T]` there, as the file shows; `None` for anything else.
+    fn lent_to_change(&mut self, function: &str, position: usize, argument: &syn::Expr) -> Option<Expr> {
+        let place = match strip(argument) {
+            syn::Expr::Reference(reference) if reference.mutability.is_some() => strip(&reference.expr),
+            path @ syn::Expr::Path(_) => path,
+            _ => return None,
+        };
+        if !self.takes_slice(function, position, true) {
+            return None;
+        }
+        let (base, range) = match place {
+            syn::Expr::Index(ExprIndex { expr: base, index, .. }) => match strip(index) {
+                syn::Expr::Range(range) => (strip(base), Some(range)),
+                _ => (place, None),
+            },
+            place => (place, None),
+        };
+        let span = SpanRange::of(argument);
+        let whole = match self.named_part(base) {
+            Some(Elements { whole, start, length }) => {
+                let whole = self.changed_as_memory(&syn::parse2(whole).ok()?, span);
+                let end = syn::parse2(quote::quote!(#start + #length)).ok()?;
+                let (start, end) = (self.value(&syn::parse2(start).ok()?), self.value(&end));
+                self.op(Op::Part { form: Part::Range, of: Memory::Global, mutable: true }, vec![whole, start, end], span)
+            }
+            None if self.is_local_place(base) => self.changed_as_memory(base, span),
+            None => return None,
+        };
+        let Some(range) = range else { return Some(whole) };
+        let (form, bounds) = self.bounds(range);
+        let operands = std::iter::once(whole).chain(bounds).collect();
+        Some(self.op(Op::Part { form, of: Memory::Global, mutable: true }, operands, span))
+    }
+
+    /// Parses a local array as memory that a function changes. The reference to it says so to whatever looks for changes.
+    fn changed_as_memory(&mut self, array: &syn::Expr, span: SpanRange) -> Expr {
+        let array = self.expr(array);
+        let target = match array.result_kind {
+            Kind::Reference { .. } => dereferenced(array),
+            _ => array,
+        };
+        let kind = ExprKind::Borrow { mutable: true, target: Box::new(target) };
+        let lent = Expr { kind, result_kind: Kind::Value, span };
+        self.op(Op::Part { form: Part::Array, of: Memory::Global, mutable: true }, vec![lent], span)
     }
 
     /// Parses all of a local array, or all of a part of one, as memory.

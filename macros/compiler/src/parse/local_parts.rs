@@ -81,6 +81,11 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether an expression is an array in a variable, as far as syntax shows.
+    pub(super) fn is_local_place(&self, expr: &syn::Expr) -> bool {
+        self.is_local_array(expr) && self.root(expr).is_some()
+    }
+
     /// Whether an expression is a variable of the thread's own, no parameter that is memory.
     pub(super) fn is_own_variable(&self, expr: &syn::Expr) -> bool {
         self.named_local(expr).is_some_and(|local| self.is_own(local))

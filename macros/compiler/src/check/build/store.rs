@@ -7,6 +7,7 @@ use crate::check::cfg::{AccessKind, Covers, Extent, Region, Root};
 use crate::model::LocalId;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::kind::{Kind, Memory};
+use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::span::SpanRange;
 
@@ -131,6 +132,10 @@ impl<'f> Builder<'f> {
     fn lent_local(&self, argument: &Expr, receiver: bool) -> Option<LocalId> {
         if let ExprKind::Borrow { mutable, target } = &argument.kind {
             return local_of(target).filter(|_| *mutable);
+        }
+        // A part of an array, as memory.
+        if let ExprKind::Op { op: Op::Part { mutable: true, .. }, operands, .. } = &argument.kind {
+            return self.lent_local(operands.first()?, false);
         }
         let local = local_of(argument)?;
         let may_change = if let Kind::Reference { mutable } = self.function.kind(local) {
