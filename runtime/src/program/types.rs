@@ -352,12 +352,15 @@ impl DeviceEq for Ordering {}
 // SAFETY: the type has the layout of `i8`, as Rust says, and 0 is a value; the device writes only the variants' values.
 unsafe impl DeviceCopy for Ordering {}
 
-impl<T: DeviceEq> DeviceEq for Result<T, T> {}
+impl<T: DeviceEq, E: DeviceEq> DeviceEq for Result<T, E> {}
 
-/// The result of a compare-exchange.
-impl<T: DeviceType> DeviceType for Result<T, T> {
+impl<T: DeviceType, E: DeviceType> DeviceType for Result<T, E> {
     fn info() -> TypeInfo {
-        TypeInfo::template::<Self>("result", "option.cuh", vec![TypeArgument::Type(T::info())])
+        TypeInfo::template::<Self>(
+            "result",
+            "option.cuh",
+            vec![TypeArgument::Type(T::info()), TypeArgument::Type(E::info())],
+        )
     }
 }
 

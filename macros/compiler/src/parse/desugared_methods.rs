@@ -359,7 +359,7 @@ pub(super) fn to_reference(pat: &Pat, value: &Ident) -> Option<TokenStream> {
 }
 
 /// Applies a closure or a function to `value`: returns the pattern that takes it, and the result.
-fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStream, TokenStream)> {
+pub(super) fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStream, TokenStream)> {
     match function {
         syn::Expr::Path(path) => Some((quote!(#value), quote!(#path(#value)))),
         syn::Expr::Closure(closure) => {

@@ -92,6 +92,14 @@ impl Parser<'_> {
         if name == "len" && call.args.is_empty() {
             return self.op(Op::Length, vec![receiver], span);
         }
+        let receiver = match self.is_result(&receiver) {
+            true => self.method_of_result(receiver, call, span),
+            false => self.result_of_option(receiver, call, span),
+        };
+        let receiver = match receiver {
+            Ok(value) => return value,
+            Err(receiver) => receiver,
+        };
         if self.is_choice(call) {
             return match self.hint(&receiver) {
                 // The result of a function, as the file shows.

@@ -64,6 +64,7 @@ mod reference;
 mod referenced_fields;
 pub(crate) mod refused_method;
 pub(crate) mod same_file;
+mod results;
 mod scalar_functions;
 mod shown_arrays;
 mod signature;
