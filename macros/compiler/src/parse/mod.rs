@@ -47,6 +47,7 @@ mod matrix;
 mod method;
 mod modules;
 mod name;
+mod named_iterators;
 mod named_places;
 mod named_ranges;
 mod operand_order;

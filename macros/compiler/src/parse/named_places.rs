@@ -2,12 +2,13 @@
 //! other which it does not take apart itself: `let [a, b] = &mut rows;`, and the items of both halves of `split_at_mut` in one loop. A name is
 //! replaced by its place in the statements where it is in scope.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Local, Macro, Pat, PatIdent, Stmt, UnOp, parse2};
 
 use super::Parser;
+use super::named_iterators::names_in;
 use super::syntax::{binds, strip};
 use crate::span::SpanRange;
 
@@ -73,16 +74,6 @@ pub(super) fn replace(places: &[NamedPlace], pat: &Pat, block: &mut syn::Block) 
         uses.visit_block_mut(block);
         uses.is_possible
     })
-}
-
-/// The names in an expression.
-fn names_in(stream: TokenStream) -> Vec<Ident> {
-    let names = stream.into_iter().map(|tree| match tree {
-        TokenTree::Ident(name) => vec![name],
-        TokenTree::Group(group) => names_in(group.stream()),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => Vec::new(),
-    });
-    names.flatten().collect()
 }
 
 /// The places of a pattern's names.

@@ -44,6 +44,13 @@ impl Parser<'_> {
                 continue;
             }
             if let SynStmt::Local(local) = &*stmt
+                && let Some(rest) =
+                    self.without_named_iterator(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
+            {
+                stmts = rest.into_iter().map(Cow::Owned).collect();
+                continue;
+            }
+            if let SynStmt::Local(local) = &*stmt
                 && let Some(option) = self.named_option(local)
                 && let Pat::Ident(name) = &local.pat
             {
