@@ -311,6 +311,8 @@ pub trait Summary {
     /// Whether it, or a function that it passes memory to, does with memory what a thread's own array does not have: copies, atomics, loads of
     /// vectors.
     const NEEDS_MEMORY: bool = false;
+    /// Whether it, or a function that it passes memory to, gives a method memory that the method may change.
+    const CHANGED_BY_METHOD: bool = false;
     /// The identity of its text and its module; zero for what has none.
     const TEXT: u64 = 0;
 }

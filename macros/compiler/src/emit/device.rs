@@ -9,6 +9,7 @@ use quote::{quote, quote_spanned};
 use super::item::{Declared, closures, declared, host_type, name, result, unlinted, unsafety};
 use crate::model::barrier::BarrierForm;
 use crate::model::expr::{Callee, ExprKind};
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
 use crate::model::ty::ParamType;
 use crate::model::walk::walk_block;
@@ -84,23 +85,30 @@ fn marker_of(function: &Function) -> TokenStream {
     quote!(#marker::<#used>)
 }
 
-/// Makes the constant by which a function says whether it, or a function that it passes memory to, does with memory what needs more than its
-/// elements.
+/// Makes the constants by which a function says whether it, or a function that it passes memory to, does with memory what needs more than its
+/// elements, and whether a method is given memory that it may change.
 pub(super) fn needs_memory(function: &Function) -> TokenStream {
-    let mut own = has_memory_operations(function);
-    let mut callees = Vec::new();
+    let (own, mut changed_by_method) = (has_memory_operations(function), false);
+    let (mut needs, mut changes) = (Vec::new(), Vec::new());
     walk_block(&function.body, &mut |expr| {
         let ExprKind::Call { callee, arguments, .. } = &expr.kind else { return };
-        if !arguments.iter().any(|argument| argument.memory().is_some_and(|memory| memory.is_slice())) {
-            return;
-        }
+        let slices = || arguments.iter().filter(|of| matches!(of.result_kind, Kind::Memory(memory) if memory.is_slice()));
         match callee {
-            Callee::Function(path) => callees.push(super::callee::summary(path, "NEEDS_MEMORY")),
+            Callee::Function(path) if slices().next().is_some() => {
+                needs.push(super::callee::summary(path, "NEEDS_MEMORY"));
+                changes.push(super::callee::summary(path, "CHANGED_BY_METHOD"));
+            }
             // Which method it is, the text does not show.
-            Callee::Method(..) | Callee::Associated(..) | Callee::Operator(_) => own = true,
+            Callee::Method(..) | Callee::Associated(..) => {
+                changed_by_method |= slices().any(|of| of.result_kind == Kind::Memory(Memory::GlobalMut));
+            }
+            Callee::Function(_) | Callee::Operator(_) => {}
         }
     });
-    quote!(const NEEDS_MEMORY: bool = #own #(|| #callees)*;)
+    quote! {
+        const NEEDS_MEMORY: bool = #own #(|| #needs)*;
+        const CHANGED_BY_METHOD: bool = #changed_by_method #(|| #changes)*;
+    }
 }
 
 /// Whether a function does with memory what needs more than its elements: the hardware has no such access to a thread's own array.

@@ -84,6 +84,10 @@ fn of_iterator(iterator: &syn::Expr) -> Option<(syn::Expr, Items)> {
             let items = if MAPS.contains(&name) { Items::Values } else { items };
             Some((syn::Expr::MethodCall(call), items))
         }
+        "take" | "skip" => {
+            let (receiver, items) = of_iterator(&call.receiver)?;
+            Some((syn::Expr::MethodCall(with(receiver)), items))
+        }
         _ => of_source(iterator),
     }
 }
@@ -120,6 +124,18 @@ fn of_source(source: &syn::Expr) -> Option<(syn::Expr, Items)> {
             let (receiver, items) = of_source(&call.receiver)?;
             let pairs = Items::Pairs(Box::new(Items::Values), Box::new(items));
             Some((syn::Expr::MethodCall(with(receiver)), pairs))
+        }
+        "chain" => {
+            let (receiver, first) = of_source(&call.receiver)?;
+            let (other, second) = of_source(call.args.first()?)?;
+            let mut call = with(receiver);
+            *call.args.first_mut()? = other;
+            let items = match (first, second) {
+                (Items::References, Items::References) => Items::References,
+                (Items::Values, Items::Values) => Items::Values,
+                _ => return None,
+            };
+            Some((syn::Expr::MethodCall(call), items))
         }
         "zip" => {
             let (receiver, first) = of_source(&call.receiver)?;

@@ -435,8 +435,11 @@ pub(super) fn is_plain(expr: &syn::Expr) -> bool {
         syn::Expr::Path(_) | syn::Expr::Lit(_) => true,
         syn::Expr::Cast(cast) => is_plain(&cast.expr),
         syn::Expr::Binary(binary) => {
-            use syn::BinOp::{Add, Div, Mul, Rem, Sub};
-            let is_arithmetic = matches!(binary.op, Add(_) | Sub(_) | Mul(_) | Div(_) | Rem(_));
+            use syn::BinOp::{Add, BitAnd, BitOr, Div, Mul, Rem, Shl, Shr, Sub};
+            let is_arithmetic = matches!(
+                binary.op,
+                Add(_) | Sub(_) | Mul(_) | Div(_) | Rem(_) | BitAnd(_) | BitOr(_) | Shl(_) | Shr(_)
+            );
             is_arithmetic && is_plain(&binary.left) && is_plain(&binary.right)
         }
         _ => false,

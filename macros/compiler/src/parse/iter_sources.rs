@@ -15,7 +15,7 @@ use super::local_parts::Elements;
 use super::loop_items::Item;
 use super::named_places;
 use super::operand_types::TypeHint;
-use super::referenced_fields::{elements_of, fields_of};
+use super::referenced_fields::{elements_of, fields_of, hidden};
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Stmt, StmtKind};
@@ -25,13 +25,12 @@ use crate::model::range::Range;
 use crate::span::SpanRange;
 
 /// The adaptors that a loop cannot have, because they have no known length or call closures.
-const UNSUPPORTED_ADAPTORS: [&str; 15] = [
+const UNSUPPORTED_ADAPTORS: [&str; 14] = [
     "map",
     "filter",
     "filter_map",
     "flat_map",
     "flatten",
-    "chain",
     "cycle",
     "peekable",
     "take_while",
@@ -147,6 +146,14 @@ impl Parser<'_> {
             {
                 return self.bind_item(&reference.pat, &Item::Value(place.clone()), counter, out);
             }
+            (Pat::Reference(reference), Item::Copy(value)) if reference.mutability.is_none() => {
+                return self.bind_item(&reference.pat, &Item::Value(value.clone()), counter, out);
+            }
+            (pat, Item::Copy(value)) => {
+                let copy = hidden(&Ident::new("item", span.lo));
+                out.extend(self.made(quote_spanned!(span.lo=> let #copy = #value; let #pat = &#copy;)));
+                return Some(());
+            }
             (Pat::Tuple(_) | Pat::Struct(_), Item::Reference { mutable, place }) => {
                 // Two parts of one element cannot be borrowed mutably by its index.
                 let fields = fields_of(pat).filter(|fields| {
@@ -254,9 +261,24 @@ impl Parser<'_> {
                 let pair = Item::Pair(Box::new(first.at), Box::new(second.at));
                 Some(Sequence { at: pair, length: quote_spanned!(lo=> #one.min(#other)) })
             }
+            "chain" => {
+                let length = prologue.name("length");
+                let first = self.items(&call.receiver, at.clone(), prologue)?;
+                self.before(&length, first.length, prologue);
+                let second = self.items(call.args.first()?, quote_spanned!(lo=> (#at - #length)), prologue)?;
+                let (Some((one, are_references)), Some((other, _))) = (first.at.copied(), second.at.copied()) else {
+                    self.diags.push(messages::chained_items(SpanRange::of(&call.method)));
+                    return None;
+                };
+                let either = quote_spanned!(lo=> (if #at < #length { #one } else { #other }));
+                let rest = second.length;
+                let at = if are_references { Item::Copy(either) } else { Item::Value(either) };
+                Some(Sequence { at, length: quote_spanned!(lo=> (#length + #rest)) })
+            }
             "copied" | "cloned" => {
                 let items = self.items(&call.receiver, at, prologue)?;
                 match items.at {
+                    Item::Copy(value) => Some(Sequence { at: Item::Value(value), ..items }),
                     Item::Reference { mutable: false, place } => Some(Sequence { at: Item::Value(place), ..items }),
                     _ => {
                         self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), &name));
@@ -475,7 +497,7 @@ fn counter(repeat: &ExprForLoop) -> Option<Ident> {
 fn arguments(name: &str) -> Option<usize> {
     match name {
         "iter" | "iter_mut" | "into_iter" | "rev" | "enumerate" | "copied" | "cloned" => Some(0),
-        "zip" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" | "chunks_mut"
+        "zip" | "chain" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" | "chunks_mut"
         | "chunks_exact_mut" => Some(1),
         _ => None,
     }

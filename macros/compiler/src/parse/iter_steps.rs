@@ -5,7 +5,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{ExprClosure, Pat};
 
-use super::desugared_methods::test_of;
+use super::desugared_methods::{is_plain, test_of};
 use super::flattened::Flattened;
 use super::item_names::Names;
 use super::operand_order::whole;
@@ -36,6 +36,15 @@ pub(super) fn adaptors(expr: &syn::Expr) -> (&syn::Expr, Vec<Adaptor<'_>>) {
     let expr = strip(expr);
     let syn::Expr::MethodCall(call) = expr else { return (expr, Vec::new()) };
     let name = call.method.to_string();
+    if let ("take" | "skip", Some(count), 1) = (name.as_str(), call.args.first(), call.args.len())
+        && is_plain(count)
+    {
+        let (source, mut before) = adaptors(&call.receiver);
+        if !before.is_empty() {
+            before.push(Adaptor { keeps: true, function: count, name });
+            return (source, before);
+        }
+    }
     let (Some(function), 1, true) = (call.args.first().map(strip), call.args.len(), ADAPTORS.contains(&name.as_str()))
     else {
         return (expr, Vec::new());
@@ -59,6 +68,8 @@ enum Step {
     TakeWhile { test: TokenStream },
     /// The test that leaves out items up to the first for which it fails, and the variable that says whether it still leaves them out.
     SkipWhile { skips: Ident, test: TokenStream },
+    /// The number of items after which the loop ends, or that are left out, and the variable that counts them.
+    Count { takes: bool, counted: Ident, number: Ident, count: TokenStream },
 }
 
 /// The steps of a loop's body.
@@ -88,6 +99,13 @@ impl Steps {
             if adaptor.name != "map" {
                 self.steps.push(Step::Held { ends: adaptor.name == "map_while" });
             }
+            return Some(());
+        }
+        if let "take" | "skip" = adaptor.name.as_str() {
+            let name = |what: &str| format_ident!("{what}_{number}", span = self.item.span());
+            let (counted, limit) = (name("counted"), name("number"));
+            let count = adaptor.function.to_token_stream();
+            self.steps.push(Step::Count { takes: adaptor.name == "take", counted, number: limit, count });
             return Some(());
         }
         let test = match self.are_named {
@@ -185,8 +203,20 @@ impl Steps {
         };
         let skips = self.steps.iter().filter_map(|step| match step {
             Step::SkipWhile { skips, .. } => Some(quote_spanned!(at=> let mut #skips = true;)),
+            Step::Count { counted, number, count, .. } => Some(quote_spanned!(at=>
+                let mut #counted: ::core::primitive::usize = 0;
+                let #number: ::core::primitive::usize = #count;
+            )),
             _ => None,
         });
+        // What comes after the last item that is taken is not even computed.
+        let ends = self.steps.iter().filter_map(|step| match step {
+            Step::Count { takes: true, counted, number, .. } => {
+                Some(quote_spanned!(at=> if #counted >= #number { break; }))
+            }
+            _ => None,
+        });
+        let body = quote!(#(#ends)* #body);
         let nested = syn::parse2(source.clone()).ok().and_then(|source| Flattened::of(&source));
         if let Some(nested) = nested.and_then(|nested| nested.repeat(before, &pat, &body)) {
             return quote_spanned!(at=> #(#skips)* #nested);
@@ -226,6 +256,14 @@ impl Steps {
             Step::TakeWhile { test } => {
                 let rest = self.nested(rest, &kept, last, at);
                 quote_spanned!(at=> #named if !(#test) { break; } #rest)
+            }
+            Step::Count { takes: true, counted, .. } => {
+                let rest = self.nested(rest, &kept, last, at);
+                quote_spanned!(at=> #named #counted += 1; #rest)
+            }
+            Step::Count { takes: false, counted, number, .. } => {
+                let rest = self.nested(rest, &kept, last, at);
+                quote_spanned!(at=> #named if #counted < #number { #counted += 1; } else { #rest })
             }
             Step::SkipWhile { skips, test } => {
                 let rest = self.nested(rest, &kept, last, at);

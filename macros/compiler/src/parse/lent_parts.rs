@@ -49,7 +49,9 @@ impl Parser<'_> {
             _ => return None,
         };
         let is_array = !matches!(array, syn::Expr::Index(index) if matches!(strip(&index.index), syn::Expr::Range(_)));
-        let is_lent = is_array && self.named_part(array).is_none() && (is_computed(array) || self.is_local_array(array));
+        let is_lent = is_array
+            && self.named_part(array).is_none()
+            && (is_computed(array) || self.is_local_array(array) || self.is_own_variable(array));
         (is_lent && self.takes_slice(function, position, false)).then(|| self.array_as_memory(array, SpanRange::of(argument)))
     }
 
@@ -79,7 +81,7 @@ impl Parser<'_> {
                 let (start, end) = (self.value(&syn::parse2(start).ok()?), self.value(&end));
                 self.op(Op::Part { form: Part::Range, of: Memory::Global, mutable: true }, vec![whole, start, end], span)
             }
-            None if self.is_local_place(base) => self.changed_as_memory(base, span),
+            None if self.is_local_place(base) || self.is_own_variable(base) => self.changed_as_memory(base, span),
             None => return None,
         };
         let Some(range) = range else { return Some(whole) };

@@ -74,7 +74,7 @@ impl OperandOrder {
                     "iter" | "iter_mut" | "into_iter" | "chunks" | "chunks_exact" | "windows" => {
                         self.elements(&call.receiver)
                     }
-                    "rev" | "enumerate" | "copied" | "cloned" | "step_by" | "skip" | "take" | "zip" | "flatten" => {
+                    "rev" | "enumerate" | "copied" | "cloned" | "step_by" | "skip" | "take" | "zip" | "chain" | "flatten" => {
                         self.source(&call.receiver)
                     }
                     "flat_map" => {
@@ -85,7 +85,7 @@ impl OperandOrder {
                     _ => return self.elements(source),
                 };
                 let arguments = call.args.iter().map(|argument| match name.as_str() {
-                    "zip" => self.source(argument),
+                    "zip" | "chain" => self.source(argument),
                     _ => self.value(argument),
                 });
                 let (arguments, method) = (arguments.collect::<Vec<_>>(), &call.method);

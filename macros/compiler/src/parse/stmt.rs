@@ -106,11 +106,17 @@ impl Parser<'_> {
         match item {
             // The text's constants are evaluated beside the body, where only the function's outermost items are in
             // scope.
-            Item::Const(_) | Item::Use(_) | Item::Type(_) if self.scopes.len() > 2 => {
+            Item::Const(_) | Item::Static(_) | Item::Use(_) | Item::Type(_) if self.scopes.len() > 2 => {
                 self.diags.push(messages::nested_item(SpanRange::of(item)));
                 None
             }
-            Item::Const(_) | Item::Use(_) | Item::Type(_) => Some(StmtKind::Item(item.to_token_stream())),
+            Item::Static(of) if matches!(of.mutability, syn::StaticMutability::Mut(_)) => {
+                self.diags.push(messages::unsupported_syntax(SpanRange::of(item), "a `static mut` is"));
+                None
+            }
+            Item::Const(_) | Item::Static(_) | Item::Use(_) | Item::Type(_) => {
+                Some(StmtKind::Item(item.to_token_stream()))
+            }
             _ => {
                 self.diags.push(
                     messages::unsupported_syntax(SpanRange::of(item), "items other than `const`, `type` and `use` are")

@@ -232,6 +232,9 @@ impl<'a, T> LentMutMemory<'a, T> for GlobalMut<'a, T> {}
 /// The message for a function that passes what it is lent to another one, for which it is no memory.
 const OWN_ARRAY: &str = "a function that copies memory, loads vectors of it or has atomics is given a thread's own array: use a shared array, or have the function read and write element by element";
 
+/// The same for one that it may change.
+const OWN_ARRAY_CHANGED: &str = "a function that copies memory, loads vectors of it, has atomics or passes it to a method is given a thread's own array as a `&mut [T]`: use a shared array, or have the function read and write element by element";
+
 /// Lends what the function with this marker takes for a `&[T]`.
 #[inline(always)]
 pub fn lend<'a, M: Summary, T, L: Lent<'a, T>>(lent: L) -> Global<'a, T> {
@@ -247,8 +250,8 @@ pub fn lend<'a, M: Summary, T, L: Lent<'a, T>>(lent: L) -> Global<'a, T> {
 #[inline(always)]
 pub fn lend_mut<'a, M: Summary, T, L: LentMut<'a, T>>(lent: L) -> GlobalMut<'a, T> {
     const {
-        if L::IS_OWN && M::NEEDS_MEMORY {
-            panic!("{}", OWN_ARRAY);
+        if L::IS_OWN && (M::NEEDS_MEMORY || M::CHANGED_BY_METHOD) {
+            panic!("{}", OWN_ARRAY_CHANGED);
         }
     }
     lent.lend_mut()
