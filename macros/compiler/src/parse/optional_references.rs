@@ -86,6 +86,10 @@ impl Parser<'_> {
             let at = SpanRange::of(&call.method).lo;
             return is_known.then(|| parse2(quote_spanned!(at=> #call.copied())).ok())?;
         }
+        if (call.method == "ok_or" || call.method == "ok_or_else") && call.args.len() == 1 {
+            let receiver = Box::new(self.copied_option(&call.receiver, is_certain)?);
+            return Some(Expr::MethodCall(ExprMethodCall { receiver, ..call.clone() }));
+        }
         // The names of the pair's parts are references.
         if call.method == "zip"
             && let [other] = &call.args.iter().collect::<Vec<_>>()[..]

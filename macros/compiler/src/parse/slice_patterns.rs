@@ -8,7 +8,8 @@ use syn::{Arm, Expr, ExprMatch, Pat, PatGuard, Stmt, parse2};
 
 use super::Parser;
 use super::optional_references::with_references;
-use super::syntax::strip;
+use super::named_iterators::names_in;
+use super::syntax::{binds, strip};
 use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
@@ -92,7 +93,7 @@ impl Parser<'_> {
         for (arm, (pat, names)) in choice.arms.iter().zip(converted) {
             let pat = match &arm.pat {
                 // Names of parts are not in scope in the guard.
-                Pat::Guard(guarded) if names.is_empty() => {
+                Pat::Guard(guarded) if !uses_bound(&guarded.guard, &names) => {
                     Pat::Guard(PatGuard { pat: Box::new(pat), ..guarded.clone() })
                 }
                 Pat::Guard(_) => return None,
@@ -115,6 +116,12 @@ impl Parser<'_> {
         }
         Some(ExprMatch { expr: Box::new(matched), arms, ..choice.clone() })
     }
+}
+
+/// Whether a guard uses what statements bind.
+fn uses_bound(guard: &impl ToTokens, statements: &[Stmt]) -> bool {
+    let used = names_in(guard.to_token_stream());
+    used.iter().any(|name| binds(statements, name))
 }
 
 /// Whether a pattern takes elements of a slice.

@@ -119,7 +119,7 @@ impl Parser<'_> {
             }
             _ => {
                 self.diags.push(
-                    messages::unsupported_syntax(SpanRange::of(item), "items other than `const`, `type` and `use` are")
+                    messages::unsupported_syntax(SpanRange::of(item), "items other than `const`, `static`, `type` and `use` are")
                         .help("move it out of the function"),
                 );
                 None

@@ -79,6 +79,7 @@ mod orders;
 mod ordinary;
 mod ordinary_calls;
 mod ordinary_imports;
+mod ordinary_values;
 mod overloads;
 mod patterns;
 mod persistent;
@@ -184,6 +185,7 @@ pub fn modules() -> Vec<Module> {
         ordinary::modules(),
         ordinary_calls::modules(),
         ordinary_imports::modules(),
+        ordinary_values::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),
