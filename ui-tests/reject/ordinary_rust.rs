@@ -59,11 +59,6 @@ fn total(values: &[u32]) -> u32 {
 }
 
 #[device]
-fn change(values: &mut [u32]) {
-    values[0] += 1;
-}
-
-#[device]
 fn each(values: &[u32], mut f: impl FnMut(u32)) {
     for &value in values {
         f(value);
@@ -75,8 +70,6 @@ fn parts_as_values(out: &mut [u32], n: u32) {
     let mut v = [n, 2, 3, 4];
     let part = &v[1..];
     out[0] = *part;
-    let changed = change;
-    changed(&mut v[1..]);
     let [first, second, ..] = &mut v;
     if let Some(x) = &mut Some(n) {}
     let mut pair = ([n; 4], n);
@@ -102,7 +95,13 @@ fn changed_by_functions(out: &mut [u32], n: u32) {
     if v[1] > 3 {
         block.sync();
     }
+}
+
+#[cluster_kernel(block = 64)]
+fn atomics_of_a_thread(out: &mut [u32], n: u32) {
+    let mut v = [n, 2, 3, 4];
     counts(&mut v);
+    out[0] = v[0];
 }
 
 #[device]

@@ -92,7 +92,8 @@ pub(super) fn needs_memory(function: &Function) -> TokenStream {
     let (mut needs, mut changes) = (Vec::new(), Vec::new());
     walk_block(&function.body, &mut |expr| {
         let ExprKind::Call { callee, arguments, .. } = &expr.kind else { return };
-        let slices = || arguments.iter().filter(|of| matches!(of.result_kind, Kind::Memory(memory) if memory.is_slice()));
+        let slices =
+            || arguments.iter().filter(|of| matches!(of.result_kind, Kind::Memory(memory) if memory.is_slice()));
         match callee {
             Callee::Function(path) if slices().next().is_some() => {
                 needs.push(super::callee::summary(path, "NEEDS_MEMORY"));

@@ -1,6 +1,8 @@
 //! Comparisons of types whose `PartialEq`, `PartialOrd` or `Ord` is written by hand, under `#[device]`: `a == b` is a call of the method
 //! there, as in Rust. Which types these are, the file shows; of any other type, rustc says at the comparison that it has none.
 
+use std::ops::ControlFlow::{self, Break, Continue};
+
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericArgument, ItemImpl, PathArguments, Type};
@@ -26,7 +28,8 @@ pub(super) fn compares_itself(item: &ItemImpl) -> bool {
         PathArguments::None => true,
         PathArguments::AngleBracketed(arguments) => arguments.args.iter().all(|argument| match argument {
             GenericArgument::Type(other @ Type::Path(path)) => {
-                path.path.is_ident("Self") || other.to_token_stream().to_string() == item.self_ty.to_token_stream().to_string()
+                path.path.is_ident("Self")
+                    || other.to_token_stream().to_string() == item.self_ty.to_token_stream().to_string()
             }
             _ => false,
         }),
@@ -42,26 +45,22 @@ impl Parser<'_> {
         left: Expr,
         right: Expr,
         span: SpanRange,
-    ) -> Result<Expr, (Expr, Expr)> {
+    ) -> ControlFlow<Expr, (Expr, Expr)> {
         let (of_trait, own, provided) = match op {
             BinaryOp::Eq => ("PartialEq", "eq", None),
             BinaryOp::Ne => ("PartialEq", "ne", None),
             BinaryOp::Lt => ("PartialOrd", "lt", Some(quote!(Some(::core::cmp::Ordering::Less)))),
             BinaryOp::Gt => ("PartialOrd", "gt", Some(quote!(Some(::core::cmp::Ordering::Greater)))),
-            BinaryOp::Le => (
-                "PartialOrd",
-                "le",
-                Some(quote!(Some(::core::cmp::Ordering::Less | ::core::cmp::Ordering::Equal))),
-            ),
-            BinaryOp::Ge => (
-                "PartialOrd",
-                "ge",
-                Some(quote!(Some(::core::cmp::Ordering::Greater | ::core::cmp::Ordering::Equal))),
-            ),
-            _ => return Err((left, right)),
+            BinaryOp::Le => {
+                ("PartialOrd", "le", Some(quote!(Some(::core::cmp::Ordering::Less | ::core::cmp::Ordering::Equal))))
+            }
+            BinaryOp::Ge => {
+                ("PartialOrd", "ge", Some(quote!(Some(::core::cmp::Ordering::Greater | ::core::cmp::Ordering::Equal))))
+            }
+            _ => return Continue((left, right)),
         };
         if !self.is_by_hand(of_trait, &left) {
-            return Err((left, right));
+            return Continue((left, right));
         }
         let is_own = op == BinaryOp::Eq || self.has_own_method(&left, own);
         let method = match (is_own, of_trait) {
@@ -72,11 +71,12 @@ impl Parser<'_> {
         let other = self.compared_with(right);
         let name = Ident::new(method, span.lo.resolved_at(Span::call_site()));
         let called = self.device_callee(Callee::Method(name, Default::default()), vec![left, other], span);
-        Ok(match provided {
+        Break(match provided {
             _ if is_own => called,
             None => Expr { kind: ExprKind::Unary(UnaryOp::Not, Box::new(called)), result_kind: Kind::Value, span },
             Some(orders) => {
-                let arms = syn::parse2::<syn::ExprMatch>(quote_spanned!(span.lo=> match () { #orders => true, _ => false }));
+                let arms =
+                    syn::parse2::<syn::ExprMatch>(quote_spanned!(span.lo=> match () { #orders => true, _ => false }));
                 match arms {
                     Ok(choice) => self.match_arms(called, &choice.arms, span),
                     Err(_) => self.error(messages::unsupported_syntax(span, "this comparison is")),
@@ -86,15 +86,21 @@ impl Parser<'_> {
     }
 
     /// Parses `a.max(b)` or `a.min(b)` of a type whose `Ord` is written by hand, if it is one: the second of two that are equal is the greater.
-    pub(super) fn greater_by_hand(&mut self, greater: bool, left: Expr, right: &syn::Expr, span: SpanRange) -> Result<Expr, Expr> {
+    pub(super) fn greater_by_hand(
+        &mut self,
+        greater: bool,
+        left: Expr,
+        right: &syn::Expr,
+        span: SpanRange,
+    ) -> ControlFlow<Expr, Expr> {
         if !self.is_by_hand("Ord", &left) {
-            return Err(left);
+            return Continue(left);
         }
         let fresh = span.lo.resolved_at(Span::mixed_site());
         let (first, second) = (Ident::new("receiver", fresh), Ident::new("second", fresh));
         let (one, other) = if greater { (&first, &second) } else { (&second, &first) };
         let tokens = quote_spanned!(fresh=> if #first.cmp(&#second).is_gt() { #one } else { #other });
-        Ok(self.after(left, quote!(let #second = #right;), fresh, |parser, _| parser.in_place(tokens, span)))
+        Break(self.after(left, quote!(let #second = #right;), fresh, |parser, _| parser.in_place(tokens, span)))
     }
 
     /// Whether the type of a value has an `impl` of this trait that is written by hand, and is a device `impl`.

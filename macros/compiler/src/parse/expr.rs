@@ -1,5 +1,7 @@
 //! Expressions other than calls and control flow.
 
+use std::ops::ControlFlow;
+
 use quote::ToTokens;
 use syn::{BinOp, Lit, UnOp};
 
@@ -258,8 +260,8 @@ impl Parser<'_> {
         self.require_value(&left);
         self.require_value(&right);
         (left, right) = match self.compared_by_hand(op, left, right, span) {
-            Ok(compared) => return compared,
-            Err(operands) => operands,
+            ControlFlow::Break(compared) => return compared,
+            ControlFlow::Continue(operands) => operands,
         };
         match op {
             // What is ordered is a number, and what is joined a truth value.

@@ -82,6 +82,28 @@ impl Parser<'_> {
         Some(Sequence { at, length: count })
     }
 
+    /// Returns the items of an iterator and then those of another, which have no one place.
+    pub(super) fn chained(
+        &mut self,
+        call: &ExprMethodCall,
+        at: TokenStream,
+        prologue: &mut Prologue,
+    ) -> Option<Sequence> {
+        let lo = SpanRange::of(&call.method).lo;
+        let length = prologue.name("length");
+        let first = self.items(&call.receiver, at.clone(), prologue)?;
+        self.before(&length, first.length, prologue);
+        let second = self.items(call.args.first()?, quote_spanned!(lo=> (#at - #length)), prologue)?;
+        let (Some((one, are_references)), Some((other, _))) = (first.at.copied(), second.at.copied()) else {
+            self.diags.push(messages::chained_items(SpanRange::of(&call.method)));
+            return None;
+        };
+        let either = quote_spanned!(lo=> (if #at < #length { #one } else { #other }));
+        let rest = second.length;
+        let at = if are_references { Item::Copy(either) } else { Item::Value(either) };
+        Some(Sequence { at, length: quote_spanned!(lo=> (#length + #rest)) })
+    }
+
     /// Returns the elements of a slice that may be written, by the name of a parameter: all of them, without a start, or those of a part. The
     /// names of a loop's items stand for their places, `memory[i]`.
     pub(super) fn written_memory(&mut self, expr: &syn::Expr, prologue: &mut Prologue) -> Option<Elements> {

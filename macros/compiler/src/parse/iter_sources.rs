@@ -80,8 +80,7 @@ impl Parser<'_> {
         let (parts, declared) = self.scoped(|parser| {
             let mut prologue = Prologue { statements: Vec::new(), names: Vec::new(), fresh };
             let items = parser.items(&repeat.expr, counter.to_token_stream(), &mut prologue)?;
-            let length = items.length;
-            let end = parser.written(length)?;
+            let end = parser.written(items.length)?;
             let repeat = parser.over_positions(repeat, &counter, &items.at, end, span)?;
             Some((prologue.statements, repeat))
         });
@@ -211,7 +210,7 @@ impl Parser<'_> {
     }
 
     /// Returns the items that `expr` yields, at the position `at`.
-    fn items(&mut self, expr: &syn::Expr, at: TokenStream, prologue: &mut Prologue) -> Option<Sequence> {
+    pub(super) fn items(&mut self, expr: &syn::Expr, at: TokenStream, prologue: &mut Prologue) -> Option<Sequence> {
         let call = match strip(expr) {
             syn::Expr::MethodCall(call) => call,
             syn::Expr::Reference(reference) => {
@@ -261,20 +260,7 @@ impl Parser<'_> {
                 let pair = Item::Pair(Box::new(first.at), Box::new(second.at));
                 Some(Sequence { at: pair, length: quote_spanned!(lo=> #one.min(#other)) })
             }
-            "chain" => {
-                let length = prologue.name("length");
-                let first = self.items(&call.receiver, at.clone(), prologue)?;
-                self.before(&length, first.length, prologue);
-                let second = self.items(call.args.first()?, quote_spanned!(lo=> (#at - #length)), prologue)?;
-                let (Some((one, are_references)), Some((other, _))) = (first.at.copied(), second.at.copied()) else {
-                    self.diags.push(messages::chained_items(SpanRange::of(&call.method)));
-                    return None;
-                };
-                let either = quote_spanned!(lo=> (if #at < #length { #one } else { #other }));
-                let rest = second.length;
-                let at = if are_references { Item::Copy(either) } else { Item::Value(either) };
-                Some(Sequence { at, length: quote_spanned!(lo=> (#length + #rest)) })
-            }
+            "chain" => self.chained(call, at, prologue),
             "copied" | "cloned" => {
                 let items = self.items(&call.receiver, at, prologue)?;
                 match items.at {
@@ -323,7 +309,11 @@ impl Parser<'_> {
         if by != (ElementAccess::ByReference { mutable: false })
             && let Some(Elements { whole, start, length }) = self.written_memory(expr, prologue)
         {
-            let place = if start.is_empty() { quote_spanned!(lo=> #whole[#at]) } else { quote_spanned!(lo=> #whole[#start + #at]) };
+            let place = if start.is_empty() {
+                quote_spanned!(lo=> #whole[#at])
+            } else {
+                quote_spanned!(lo=> #whole[#start + #at])
+            };
             return Some(Sequence { at: Item::Place(place), length });
         }
         if let Some(Elements { whole, start, length }) = self.elements_before(expr, prologue) {
@@ -420,7 +410,7 @@ impl Parser<'_> {
     }
 
     /// Adds `let name = value;` before the loop.
-    fn before(&mut self, name: &Ident, value: TokenStream, prologue: &mut Prologue) {
+    pub(super) fn before(&mut self, name: &Ident, value: TokenStream, prologue: &mut Prologue) {
         let span = SpanRange::at(name.span());
         let kind = self.binding(quote_spanned!(span.lo=> let #name = #value;));
         prologue.statements.extend(kind.map(|kind| Stmt { kind, span }));

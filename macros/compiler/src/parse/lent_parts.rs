@@ -52,7 +52,8 @@ impl Parser<'_> {
         let is_lent = is_array
             && self.named_part(array).is_none()
             && (is_computed(array) || self.is_local_array(array) || self.is_own_variable(array));
-        (is_lent && self.takes_slice(function, position, false)).then(|| self.array_as_memory(array, SpanRange::of(argument)))
+        (is_lent && self.takes_slice(function, position, false))
+            .then(|| self.array_as_memory(array, SpanRange::of(argument)))
     }
 
     /// Parses `&mut array`, `&mut array[a..b]` or the name of such a part as the argument at this position of a function that takes a
@@ -79,7 +80,11 @@ impl Parser<'_> {
                 let whole = self.changed_as_memory(&syn::parse2(whole).ok()?, span);
                 let end = syn::parse2(quote::quote!(#start + #length)).ok()?;
                 let (start, end) = (self.value(&syn::parse2(start).ok()?), self.value(&end));
-                self.op(Op::Part { form: Part::Range, of: Memory::Global, mutable: true }, vec![whole, start, end], span)
+                self.op(
+                    Op::Part { form: Part::Range, of: Memory::Global, mutable: true },
+                    vec![whole, start, end],
+                    span,
+                )
             }
             None if self.is_local_place(base) || self.is_own_variable(base) => self.changed_as_memory(base, span),
             None => return None,

@@ -1,5 +1,7 @@
 //! Method calls: the kind of the receiver decides which operation a name is.
 
+use std::ops::ControlFlow;
+
 use proc_macro2::Ident;
 use quote::{ToTokens, quote_spanned};
 use syn::ExprMethodCall;
@@ -97,8 +99,8 @@ impl Parser<'_> {
             false => self.result_of_option(receiver, call, span),
         };
         let receiver = match receiver {
-            Ok(value) => return value,
-            Err(receiver) => receiver,
+            ControlFlow::Break(value) => return value,
+            ControlFlow::Continue(receiver) => receiver,
         };
         if self.is_choice(call) {
             return match self.hint(&receiver) {
@@ -114,8 +116,8 @@ impl Parser<'_> {
             && self.operand(&receiver) == Operand::User
         {
             return match self.greater_by_hand(function.name == "max", receiver, other, span) {
-                Ok(greater) => greater,
-                Err(receiver) => self.of_ordered(function, receiver, other, span),
+                ControlFlow::Break(greater) => greater,
+                ControlFlow::Continue(receiver) => self.of_ordered(function, receiver, other, span),
             };
         }
         let Some(method) = ValueMethod::by_name(&name) else {

@@ -11,13 +11,21 @@ use syn::{Expr, ExprMethodCall, Local, Macro, Pat, PatIdent, Stmt, Token, parse_
 
 use super::Parser;
 use super::iter_consumers::is_iterator;
+use super::named_ranges;
 use super::syntax::{binds, strip};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
+    /// Returns the statements in place of a `let` and of those after it, if it names a range, an iterator, or the parts of a place.
+    pub(super) fn without_name(&self, local: &Local, rest: &[&Stmt]) -> Option<Vec<Stmt>> {
+        self.without_named_iterator(local, rest)
+            .or_else(|| named_ranges::without(local, rest))
+            .or_else(|| self.with_named_places(local, rest))
+    }
+
     /// Returns the statements in place of `let name = iterator;` and of those after it, if the statement is one whose iterator may stand where
     /// its name does.
-    pub(super) fn without_named_iterator(&self, local: &Local, rest: &[&Stmt]) -> Option<Vec<Stmt>> {
+    fn without_named_iterator(&self, local: &Local, rest: &[&Stmt]) -> Option<Vec<Stmt>> {
         let Pat::Ident(PatIdent { by_ref: None, mutability: None, ident: name, subpat: None, .. }) = &local.pat else {
             return None;
         };
@@ -199,7 +207,9 @@ impl Uses<'_> {
 impl VisitMut for Uses<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         match expr {
-            Expr::MethodCall(call) if call.method == "clone" && call.args.is_empty() && self.is_name(&call.receiver) => {
+            Expr::MethodCall(call)
+                if call.method == "clone" && call.args.is_empty() && self.is_name(&call.receiver) =>
+            {
                 *expr = self.iterator.clone();
                 return;
             }

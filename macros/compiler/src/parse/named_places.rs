@@ -62,7 +62,8 @@ impl Parser<'_> {
 pub(super) fn replace(places: &[NamedPlace], pat: &Pat, block: &mut syn::Block) -> bool {
     let bound = names_in(pat.to_token_stream());
     // The first part of a pattern is the loop's counter, of which places may be made.
-    let is_bound = |name: &Ident| bound.iter().skip(1).any(|bound| bound == name) && !places.iter().any(|of| of.name == *name);
+    let is_bound =
+        |name: &Ident| bound.iter().skip(1).any(|bound| bound == name) && !places.iter().any(|of| of.name == *name);
     let is_hidden = |of: &NamedPlace| {
         names_in(of.place.to_token_stream()).iter().any(|name| is_bound(name) || binds(&block.stmts, name))
     };

@@ -74,9 +74,8 @@ impl OperandOrder {
                     "iter" | "iter_mut" | "into_iter" | "chunks" | "chunks_exact" | "windows" => {
                         self.elements(&call.receiver)
                     }
-                    "rev" | "enumerate" | "copied" | "cloned" | "step_by" | "skip" | "take" | "zip" | "chain" | "flatten" => {
-                        self.source(&call.receiver)
-                    }
+                    "rev" | "enumerate" | "copied" | "cloned" | "step_by" | "skip" | "take" | "zip" | "chain"
+                    | "flatten" => self.source(&call.receiver),
                     "flat_map" => {
                         let (base, arguments) = (self.source(&call.receiver), &call.args);
                         return quote!(#base.flat_map(#arguments));

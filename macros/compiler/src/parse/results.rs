@@ -1,6 +1,8 @@
 //! `Result` as a value: `Ok(x)` and `Err(e)`, its methods with closures, `?`, and the methods that make one of an `Option`. In the host body
 //! `Ok(x)` is written `Result::Ok { 0: x }`, which is no call.
 
+use std::ops::ControlFlow::{self, Break, Continue};
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ExprMethodCall;
@@ -50,7 +52,12 @@ impl Parser<'_> {
     }
 
     /// Parses a method of a `Result` that takes a closure or makes an `Option`, if the call is one.
-    pub(super) fn method_of_result(&mut self, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Result<Expr, Expr> {
+    pub(super) fn method_of_result(
+        &mut self,
+        receiver: Expr,
+        call: &ExprMethodCall,
+        span: SpanRange,
+    ) -> ControlFlow<Expr, Expr> {
         let at = SpanRange::of(&call.method).lo;
         let value = Ident::new("value", at.resolved_at(Span::mixed_site()));
         let (name, count) = (call.method.to_string(), call.args.len());
@@ -58,10 +65,16 @@ impl Parser<'_> {
         let mut bindings = TokenStream::new();
         let arms = match (name.as_str(), count, function) {
             ("map", 1, Some((pat, body))) => quote_spanned!(at=> { Ok(#pat) => Ok(#body), Err(#value) => Err(#value) }),
-            ("map_err", 1, Some((pat, body))) => quote_spanned!(at=> { Ok(#value) => Ok(#value), Err(#pat) => Err(#body) }),
-            ("and_then", 1, Some((pat, body))) => quote_spanned!(at=> { Ok(#pat) => #body, Err(#value) => Err(#value) }),
+            ("map_err", 1, Some((pat, body))) => {
+                quote_spanned!(at=> { Ok(#value) => Ok(#value), Err(#pat) => Err(#body) })
+            }
+            ("and_then", 1, Some((pat, body))) => {
+                quote_spanned!(at=> { Ok(#pat) => #body, Err(#value) => Err(#value) })
+            }
             ("or_else", 1, Some((pat, body))) => quote_spanned!(at=> { Ok(#value) => Ok(#value), Err(#pat) => #body }),
-            ("unwrap_or_else", 1, Some((pat, body))) => quote_spanned!(at=> { Ok(#value) => #value, Err(#pat) => #body }),
+            ("unwrap_or_else", 1, Some((pat, body))) => {
+                quote_spanned!(at=> { Ok(#value) => #value, Err(#pat) => #body })
+            }
             ("is_ok_and", 1, Some((pat, body))) => quote_spanned!(at=> { Ok(#pat) => #body, Err(_) => false }),
             ("is_err_and", 1, Some((pat, body))) => quote_spanned!(at=> { Ok(_) => false, Err(#pat) => #body }),
             // The first argument is always evaluated, after the result.
@@ -76,13 +89,18 @@ impl Parser<'_> {
             ("unwrap_or_default", 0, _) => {
                 quote_spanned!(at=> { Ok(#value) => #value, Err(_) => ::core::default::Default::default() })
             }
-            _ => return Err(receiver),
+            _ => return Continue(receiver),
         };
-        Ok(self.arms_of(receiver, bindings, &arms, value.span(), span))
+        Break(self.arms_of(receiver, bindings, &arms, value.span(), span))
     }
 
     /// Parses `option.ok_or(error)` or `option.ok_or_else(|| error)`, if the call is one.
-    pub(super) fn result_of_option(&mut self, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Result<Expr, Expr> {
+    pub(super) fn result_of_option(
+        &mut self,
+        receiver: Expr,
+        call: &ExprMethodCall,
+        span: SpanRange,
+    ) -> ControlFlow<Expr, Expr> {
         let at = SpanRange::of(&call.method).lo;
         let value = Ident::new("value", at.resolved_at(Span::mixed_site()));
         let mut bindings = TokenStream::new();
@@ -95,15 +113,22 @@ impl Parser<'_> {
             }
             ("ok_or_else", [function]) => match applied(function, &value) {
                 Some((_, body)) if matches!(function, syn::Expr::Closure(_)) => body,
-                _ => return Err(receiver),
+                _ => return Continue(receiver),
             },
-            _ => return Err(receiver),
+            _ => return Continue(receiver),
         };
         let arms = quote_spanned!(at=> { Some(#value) => Ok(#value), None => Err(#error) });
-        Ok(self.arms_of(receiver, bindings, &arms, value.span(), span))
+        Break(self.arms_of(receiver, bindings, &arms, value.span(), span))
     }
 
-    fn arms_of(&mut self, receiver: Expr, bindings: TokenStream, arms: &TokenStream, fresh: Span, span: SpanRange) -> Expr {
+    fn arms_of(
+        &mut self,
+        receiver: Expr,
+        bindings: TokenStream,
+        arms: &TokenStream,
+        fresh: Span,
+        span: SpanRange,
+    ) -> Expr {
         match syn::parse2::<syn::ExprMatch>(quote!(match () #arms)) {
             Ok(choice) if bindings.is_empty() => {
                 self.in_closure(|parser| parser.match_arms(receiver, &choice.arms, span))

@@ -7,8 +7,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Arm, Expr, ExprMatch, Pat, PatGuard, Stmt, parse2};
 
 use super::Parser;
-use super::optional_references::with_references;
 use super::named_iterators::names_in;
+use super::optional_references::with_references;
 use super::syntax::{binds, strip};
 use crate::model::kind::Kind;
 use crate::span::SpanRange;
@@ -20,6 +20,9 @@ struct SlicePattern {
     rest: Option<Option<Ident>>,
     last: Vec<Pat>,
 }
+
+/// A pattern in place of one of a slice, and the statements that bind its further names.
+pub(super) type Case = (Pat, Vec<Stmt>);
 
 /// One alternative of an arm.
 enum Alternative {
@@ -40,7 +43,7 @@ impl Parser<'_> {
 
     /// Returns what is matched in place of a slice, and the patterns in place of those of the slice, each with the statements that bind its
     /// further names.
-    pub(super) fn over_elements(&self, slice: &Expr, patterns: &[&Pat]) -> Option<(Expr, Vec<(Pat, Vec<Stmt>)>)> {
+    pub(super) fn over_elements(&self, slice: &Expr, patterns: &[&Pat]) -> Option<(Expr, Vec<Case>)> {
         if !self.is_slice_name(slice) || !patterns.iter().any(|pat| has_elements(pat)) {
             return None;
         }
@@ -170,7 +173,8 @@ fn elements_of(pat: &Pat, by_reference: bool) -> Option<SlicePattern> {
             Pat::Rest(_) if parts.rest.is_none() => parts.rest = Some(None),
             Pat::Ident(name) if matches!(&name.subpat, Some((_, sub)) if matches!(**sub, Pat::Rest(_))) => {
                 // The rest of a slice by value has no size.
-                (parts.rest.is_none() && by_reference && name.by_ref.is_none() && name.mutability.is_none()).then_some(())?;
+                (parts.rest.is_none() && by_reference && name.by_ref.is_none() && name.mutability.is_none())
+                    .then_some(())?;
                 parts.rest = Some(Some(name.ident.clone()));
             }
             element => {
@@ -247,7 +251,10 @@ fn covers_all_lengths(arms: &[Arm]) -> bool {
 
 /// Returns the tokens of a comparison of two slices, or of one with an array.
 pub(super) fn compared(left: &TokenStream, right: &TokenStream, at: proc_macro2::Span) -> TokenStream {
-    let (x, y) = (quote_spanned!(at.resolved_at(proc_macro2::Span::mixed_site())=> x), quote_spanned!(at.resolved_at(proc_macro2::Span::mixed_site())=> y));
+    let (x, y) = (
+        quote_spanned!(at.resolved_at(proc_macro2::Span::mixed_site())=> x),
+        quote_spanned!(at.resolved_at(proc_macro2::Span::mixed_site())=> y),
+    );
     quote_spanned!(at=> (#left.len() == #right.len() && #left.iter().zip(#right.iter()).all(|(#x, #y)| *#x == *#y)))
 }
 
@@ -262,7 +269,8 @@ impl Parser<'_> {
         let at = SpanRange::of(binary).lo;
         let fresh = at.resolved_at(proc_macro2::Span::mixed_site());
         let sides = [(&*binary.left, "left"), (&*binary.right, "right")];
-        if !sides.iter().any(|(side, _)| self.is_slice_name(place_of(side)) || self.is_part_of_elements(place_of(side))) {
+        if !sides.iter().any(|(side, _)| self.is_slice_name(place_of(side)) || self.is_part_of_elements(place_of(side)))
+        {
             return None;
         }
         let mut bindings = TokenStream::new();
@@ -301,7 +309,9 @@ impl Parser<'_> {
         match place {
             Expr::Index(index) => {
                 matches!(strip(&index.index), Expr::Range(_))
-                    && (self.is_elements(&index.expr) || self.is_local_array(&index.expr) || self.is_slice_name(&index.expr))
+                    && (self.is_elements(&index.expr)
+                        || self.is_local_array(&index.expr)
+                        || self.is_slice_name(&index.expr))
             }
             _ => false,
         }

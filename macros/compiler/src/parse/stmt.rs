@@ -10,7 +10,6 @@ use syn::{Item, Local, LocalInit, Pat, Stmt as SynStmt, Type, parse2};
 use super::Parser;
 use super::filled_arrays::Filling;
 use super::iter_consumers::with_stated_type;
-use super::named_ranges;
 use super::operand_types::TypeHint;
 use super::signature::shape_kind;
 use super::syntax::strip;
@@ -44,13 +43,6 @@ impl Parser<'_> {
                 continue;
             }
             if let SynStmt::Local(local) = &*stmt
-                && let Some(rest) =
-                    self.without_named_iterator(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
-            {
-                stmts = rest.into_iter().map(Cow::Owned).collect();
-                continue;
-            }
-            if let SynStmt::Local(local) = &*stmt
                 && let Some(option) = self.named_option(local)
                 && let Pat::Ident(name) = &local.pat
             {
@@ -60,13 +52,7 @@ impl Parser<'_> {
                 continue;
             }
             if let SynStmt::Local(local) = &*stmt
-                && let Some(rest) = named_ranges::without(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
-            {
-                stmts = rest.into_iter().map(Cow::Owned).collect();
-                continue;
-            }
-            if let SynStmt::Local(local) = &*stmt
-                && let Some(rest) = self.with_named_places(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
+                && let Some(rest) = self.without_name(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
             {
                 stmts = rest.into_iter().map(Cow::Owned).collect();
                 continue;
@@ -119,8 +105,11 @@ impl Parser<'_> {
             }
             _ => {
                 self.diags.push(
-                    messages::unsupported_syntax(SpanRange::of(item), "items other than `const`, `static`, `type` and `use` are")
-                        .help("move it out of the function"),
+                    messages::unsupported_syntax(
+                        SpanRange::of(item),
+                        "items other than `const`, `static`, `type` and `use` are",
+                    )
+                    .help("move it out of the function"),
                 );
                 None
             }

@@ -208,10 +208,7 @@ fn what_decides_a_barrier() {
             "let v = [n, rank, 3]; let w = &v[1..]; match w { [5, rest @ ..] if n > 3 => {} [first, ..] if *first > 3 => { S } _ => {} }",
             "let v = [n, 2, 3]; let w = &v[1..]; match w { [5, rest @ ..] if n > 3 => {} [first, ..] if *first > 3 => { S } _ => {} }",
         ),
-        (
-            "let v = [n, rank]; if v[..] == [3, 4] { S }",
-            "let v = [n, 2]; if v[..] == [3, 4] { S }",
-        ),
+        ("let v = [n, rank]; if v[..] == [3, 4] { S }", "let v = [n, 2]; if v[..] == [3, 4] { S }"),
         (
             "let v = [n, rank]; let it = v.iter().map(|x| x + 1); if it.sum::<u32>() > 3 { S }",
             "let v = [n, 2]; let it = v.iter().map(|x| x + 1); if it.sum::<u32>() > 3 { S }",
@@ -307,7 +304,10 @@ fn what_is_no_value() {
         ("let v = [n; 4]; let it = v.iter();", "unsupported_loop"),
         ("let v = [n; 4]; let it = v.iter(); for x in it {} for x in it {}", "unsupported_loop"),
         ("let v = [n; 4]; let mut it = v.iter(); output[0] = *it.next().unwrap();", "unsupported_loop"),
-        ("let v = [n; 4]; let mut k = 3; let it = v.iter().map(move |x| x + k); k = 4; for x in it {}", "unsupported_loop"),
+        (
+            "let v = [n; 4]; let mut k = 3; let it = v.iter().map(move |x| x + k); k = 4; for x in it {}",
+            "unsupported_loop",
+        ),
         ("let v = [n; 4]; let k = 3; let it = v.iter().map(|x| x + k); let k = 4; for x in it {}", "unsupported_loop"),
         ("match input { [] => {} [x] => {} }", "wrong_kind"),
         ("match input { [x, rest @ ..] if rest.len() > 3 => {} _ => {} }", "wrong_kind"),

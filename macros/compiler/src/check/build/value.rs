@@ -10,9 +10,9 @@ use super::{
 use crate::check::cfg::{Assertion, Covers, Formula, GivenTo, Granule, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp, outcome_of};
-use crate::model::op::Variant;
 use crate::model::kind::Kind;
 use crate::model::message::Test;
+use crate::model::op::Variant;
 use crate::model::range::Adaptor;
 use crate::model::token::TokenLoss;
 use crate::model::ty::{TypeShape, ValueType};

@@ -11,7 +11,7 @@ use crate::model::copy::CopyOp;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
-use crate::model::op::{Op, Stored, Part};
+use crate::model::op::{Op, Part, Stored};
 use crate::model::ty::ValueType;
 use crate::model::walk::walk;
 use crate::model::{SiteId, ValueId};
