@@ -57,16 +57,13 @@ impl Parser<'_> {
     }
 
     /// Parses `&mut array`, `&mut array[a..b]` or the name of such a part as the argument at this position of a function that takes a
-    /// `&mut [T]` there, as the file shows; `None` for anything else.
+    /// `&mut [T]` there, as the file shows of what is no part of an array; `None` for anything else.
     fn lent_to_change(&mut self, function: &str, position: usize, argument: &syn::Expr) -> Option<Expr> {
         let place = match strip(argument) {
             syn::Expr::Reference(reference) if reference.mutability.is_some() => strip(&reference.expr),
             path @ syn::Expr::Path(_) => path,
             _ => return None,
         };
-        if !self.takes_slice(function, position, true) {
-            return None;
-        }
         let (base, range) = match place {
             syn::Expr::Index(ExprIndex { expr: base, index, .. }) => match strip(index) {
                 syn::Expr::Range(range) => (strip(base), Some(range)),
@@ -74,6 +71,10 @@ impl Parser<'_> {
             },
             place => (place, None),
         };
+        // A part is a slice, whatever the file shows.
+        if range.is_none() && !self.takes_slice(function, position, true) {
+            return None;
+        }
         let span = SpanRange::of(argument);
         let whole = match self.named_part(base) {
             Some(Elements { whole, start, length }) => {
