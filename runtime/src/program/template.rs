@@ -338,21 +338,6 @@ pub fn callee<F: DeviceFunction>(_slot: &Callee<F>, marker: F) -> F::Marker {
     marker.marker()
 }
 
-/// Stands for a type in a signature that the macro rejected: `<Refused<{ compile_error!("...") }> as
-/// RefusedType>::Type` is an error about which rustc says nothing more.
-#[derive(Debug)]
-pub struct Refused<const FAULT: usize>;
-
-/// Provides the type of a [`Refused`].
-pub trait RefusedType {
-    /// The type, which is never named.
-    type Type;
-}
-
-impl RefusedType for Refused<0> {
-    type Type = ();
-}
-
 /// The marker of a function that is called but is not a device function.
 #[derive(Debug)]
 pub struct PlainFunction;
