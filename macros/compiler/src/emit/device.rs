@@ -50,8 +50,7 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
             let element = &element.tokens;
             let lent = if reads_as_memory(function) { quote!(LentMemory) } else { quote!(Lent) };
             let ty = quote!(impl ::phalanx::__private::#lent<'__phalanx, #element>);
-            let marker = marker_of(function);
-            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::lend::<#marker, _, _>(#name)))
+            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::Lent::lend(#name)))
         }
         ParamType::Slice { mutable: true, element } => {
             let element = &element.tokens;
@@ -80,9 +79,10 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
     }
 }
 
+/// The marker whose summary says what the function does with memory: rustc infers its arguments, because only their defaults have one.
 fn marker_of(function: &Function) -> TokenStream {
-    let (marker, Declared { used, .. }) = (&function.name, declared(&function.generics));
-    quote!(#marker::<#used>)
+    let marker = &function.name;
+    quote!(#marker)
 }
 
 /// Makes the constants by which a function says whether it, or a function that it passes memory to, does with memory what needs more than its

@@ -146,10 +146,6 @@ impl<'a, T: DeviceCopy> SlicedMut for OwnSliceMut<'a, T> {
     note = "write a part of an array, `&array[..]`"
 )]
 pub trait Lent<'a, T> {
-    /// Whether it is a thread's own array.
-    #[doc(hidden)]
-    const IS_OWN: bool = false;
-
     #[doc(hidden)]
     fn lend(self) -> Global<'a, T>;
 }
@@ -169,8 +165,6 @@ impl<'a, T> Lent<'a, T> for GlobalMut<'a, T> {
 }
 
 impl<'a, T> Lent<'a, T> for OwnSlice<'a, T> {
-    const IS_OWN: bool = true;
-
     #[inline]
     fn lend(self) -> Global<'a, T> {
         Global::of_own(self.base, self.start, self.length)
@@ -230,21 +224,7 @@ pub trait LentMutMemory<'a, T>: LentMut<'a, T> {}
 impl<'a, T> LentMutMemory<'a, T> for GlobalMut<'a, T> {}
 
 /// The message for a function that passes what it is lent to another one, for which it is no memory.
-const OWN_ARRAY: &str = "a function that copies memory, loads vectors of it or has atomics is given a thread's own array: use a shared array, or have the function read and write element by element";
-
-/// The same for one that it may change.
 const OWN_ARRAY_CHANGED: &str = "a function that copies memory, loads vectors of it, has atomics or passes it to a method is given a thread's own array as a `&mut [T]`: use a shared array, or have the function read and write element by element";
-
-/// Lends what the function with this marker takes for a `&[T]`.
-#[inline(always)]
-pub fn lend<'a, M: Summary, T, L: Lent<'a, T>>(lent: L) -> Global<'a, T> {
-    const {
-        if L::IS_OWN && M::NEEDS_MEMORY {
-            panic!("{}", OWN_ARRAY);
-        }
-    }
-    lent.lend()
-}
 
 /// Lends what the function with this marker takes for a `&mut [T]`.
 #[inline(always)]
