@@ -279,7 +279,7 @@ pub mod __private {
     pub use crate::program::layout::*;
     pub use crate::program::message::{MessageSlot, Shown, Values, led, line, with_sides, with_sides_below};
     pub use crate::program::options::*;
-    pub use crate::program::refused::RefusedFunction;
+    pub use crate::program::refused::{Refused, RefusedFunction, RefusedType};
     pub use crate::program::template::*;
     pub use crate::program::type_info::*;
     pub use crate::program::types::*;

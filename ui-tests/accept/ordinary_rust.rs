@@ -210,6 +210,85 @@ fn in_turns(input: &[u32], out: &mut [u32]) {
     out[i] = from[i];
 }
 
+/// A cost, of which the least is the greatest.
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
+struct Cost {
+    value: u32,
+}
+
+#[device]
+impl PartialEq for Cost {
+    fn eq(&self, other: &Cost) -> bool {
+        self.value == other.value
+    }
+}
+
+#[device]
+impl PartialOrd for Cost {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        other.value.partial_cmp(&self.value)
+    }
+}
+
+#[device]
+fn checked(x: u32) -> Result<u32, u32> {
+    if x > 3 { Ok(x) } else { Err(x) }
+}
+
+#[device]
+fn doubled(x: u32) -> Result<u32, u32> {
+    let x = checked(x).map_err(|x| x + 1)?;
+    Ok(x * 2)
+}
+
+#[device]
+fn second(values: &[u32]) -> Option<u32> {
+    let &first = values.first()?;
+    values.get(first as usize).copied()
+}
+
+#[device]
+fn set(values: &mut [u32], x: u32) {
+    for (k, value) in values.iter_mut().enumerate() {
+        *value = x + k as u32;
+    }
+}
+
+#[cluster_kernel(block = 64)]
+fn results_and_slices(input: &[u32], out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let v = [n, 2, 3, 4];
+    if doubled(n).is_ok_and(|x| x > 3) {
+        block.sync();
+    }
+    match doubled(n) {
+        Ok(x) if x > 3 => block.sync(),
+        Err(0) => block.sync(),
+        _ => {}
+    }
+    let chosen = v.get(n as usize);
+    if let Some(x) = chosen {
+        block.sync();
+    }
+    match input {
+        [] => block.sync(),
+        [first, rest @ ..] if *first > 3 => out[0] = *first,
+        _ => {}
+    }
+    if v[1..] == [2, 3, 4] || (Cost { value: n }) < (Cost { value: 3 }) {
+        block.sync();
+    }
+    let odd = v.iter().filter(|x| **x % 2 == 1);
+    if odd.count() > 2 || v.iter().chain(&[n]).any(|x| *x == 7) {
+        block.sync();
+    }
+    out[1] = second(&[n, 3]).unwrap_or(4) + v.iter().filter_map(|x| x.checked_sub(2)).take(2).sum::<u32>();
+    let mut own = [n; 4];
+    set(&mut own[1..], block.thread_rank());
+    out[2 + block.thread_rank()] = own[2];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<options_of_references>,
     phalanx::Program::of::<parts_of_arrays>,
@@ -220,4 +299,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<filled_by_a_warp>,
     phalanx::Program::of::<mutable_parts>,
     phalanx::Program::of::<in_turns>,
+    phalanx::Program::of::<results_and_slices>,
 ];

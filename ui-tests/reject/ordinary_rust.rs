@@ -59,11 +59,6 @@ fn total(values: &[u32]) -> u32 {
 }
 
 #[device]
-fn change(values: &mut [u32]) {
-    values[0] += 1;
-}
-
-#[device]
 fn each(values: &[u32], mut f: impl FnMut(u32)) {
     for &value in values {
         f(value);
@@ -75,7 +70,6 @@ fn parts_as_values(out: &mut [u32], n: u32) {
     let mut v = [n, 2, 3, 4];
     let part = &v[1..];
     out[0] = *part;
-    change(&mut v[1..]);
     let [first, second, ..] = &mut v;
     if let Some(x) = &mut Some(n) {}
     let mut pair = ([n; 4], n);
@@ -85,6 +79,69 @@ fn parts_as_values(out: &mut [u32], n: u32) {
         let first = a;
     }
     let closest = (n, v.iter());
+}
+
+#[device]
+fn counts(values: &mut [u32]) {
+    values.atomic(0).fetch_add(1, Relaxed);
+}
+
+/// What a function writes to a part of an array decides a barrier; a thread's own array has no atomics.
+#[cluster_kernel(block = 64)]
+fn changed_by_functions(out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let mut v = [n, 2, 3, 4];
+    set(&mut v[1..], block.thread_rank());
+    if v[1] > 3 {
+        block.sync();
+    }
+}
+
+#[cluster_kernel(block = 64)]
+fn atomics_of_a_thread(out: &mut [u32], n: u32) {
+    let mut v = [n, 2, 3, 4];
+    counts(&mut v);
+    out[0] = v[0];
+}
+
+#[device]
+fn set(values: &mut [u32], x: u32) {
+    for value in values.iter_mut() {
+        *value = x;
+    }
+}
+
+#[device]
+fn checked(x: u32) -> Result<u32, u32> {
+    if x > 3 { Ok(x) } else { Err(x) }
+}
+
+/// Neither the variant nor what it holds is the same in all threads.
+#[cluster_kernel(block = 64)]
+fn results(out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let rank = block.thread_rank();
+    if checked(rank).is_ok() {
+        block.sync();
+    }
+    if let Err(x) = checked(n).map(|x| x + 1).map_err(|x| x + rank)
+        && x > 3
+    {
+        block.sync();
+    }
+}
+
+/// Lengths of slices that no arm takes, and a guard that names a part.
+#[cluster_kernel]
+fn patterns_of_slices(input: &[u32], out: &mut [u32]) {
+    match input {
+        [] => {}
+        [x] => out[0] = *x,
+    }
+    match input {
+        [x, rest @ ..] if rest.len() > 3 => out[0] = *x,
+        _ => {}
+    }
 }
 
 /// What threads pass to a function decides a barrier, and so does what a closure counts.
@@ -121,6 +178,7 @@ fn closures_that_change(out: &mut [u32], n: u32) {
 #[cluster_kernel]
 fn iterators_of_iterators(rows: &[[u32; 2]], out: &mut [u32]) {
     for (k, x) in rows.iter().flatten().enumerate() {}
+    for x in rows.iter().flatten().rev() {}
     let named = rows[1..].iter();
 }
 
@@ -185,10 +243,15 @@ fn iterators_as_values(input: &[u32], out: &mut [u32], n: u32) {
     for x in doubled {
         out[0] += x;
     }
+    for x in doubled {
+        out[0] += x;
+    }
+    let mut cursor = v.iter();
+    out[2] = *cursor.next().unwrap();
     out[1] = total(v.iter().rev());
     let flat = input.iter().flat_map(|x| [*x, 1]).rev().sum::<u32>();
     let sums = v.iter().scan(0, |total, x| Some(*total)).last();
-    let all = v.iter().chain(input.iter()).count();
+    let all = v.iter().chain(std::iter::once(&n)).count();
     for x in v.iter().peekable() {}
     let seen = v.iter().inspect(|x| {}).count();
     let all: [u32; 4] = v.iter().map(|x| x + 1).collect();

@@ -20,6 +20,12 @@ struct Holder {
 }
 
 #[cluster_kernel]
+fn into_a_result() {
+    let cluster = this_cluster();
+    let result: Result<ArrivalToken<Cluster>, u32> = Ok(cluster.barrier_arrive());
+}
+
+#[cluster_kernel]
 fn into_a_struct() {
     let cluster = this_cluster();
     let holder = Holder { token: cluster.barrier_arrive() };

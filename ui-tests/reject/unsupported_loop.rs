@@ -17,14 +17,20 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     for x in [n, 2].rchunks(2) {}
     for x in input.iter().rev(1) {}
     for x in this_cluster() {}
-    for x in output {}
-    for x in output.iter_mut() {}
+    let tile = shared_array::<u32, 64>();
+    for x in tile {}
+    for x in tile.iter_mut() {}
+    for (k, x) in output.iter_mut().enumerate() {
+        let k = k + 1;
+        *x = n;
+    }
+    for pair in input.iter().zip(input).chain(input.iter().zip(input)) {}
     for x in input.iter() {
         if x > n {}
     }
     let a = [1u32, 2, 3];
     let total = a.iter().fold(0, 3);
-    let most = a.iter().max();
+    let most = (a.iter().max(), n);
     let last = a.iter().nth(2);
     let kept = a.iter().filter(|x| **x > 1).max();
     let small = a.iter().copied().filter(|&mut x| x < 3).count();
@@ -33,7 +39,7 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     let any = a.iter().any(|x| {
         return true;
     });
-    let first = input.get(0);
+    let first = (input.get(0), n);
     let folded = a.iter().fold(0, |x| x);
     break;
     continue;

@@ -18,7 +18,7 @@ fn syntax(output: &mut [u32], n: u32) {
     output[0]?;
     let test = n > 1 && (let 3 = n);
     let closure = |x: u32| x.checked_add(1)?;
-    Ok(3);
+    Ok::<u32, u32>(3)?;
     std::mem::swap::<u32>;
     0..n;
     _ = n;
@@ -46,7 +46,7 @@ fn items() {
     union Both {
         x: u32,
     }
-    static COUNT: u32 = 0;
+    static mut COUNT: u32 = 0;
     fn of_a_types() {}
     trait Area {}
     impl Area for u32 {}

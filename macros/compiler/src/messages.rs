@@ -199,6 +199,9 @@ pub(crate) fn scrutinee_kind(at: SpanRange, found: Kind) -> Diag {
     let diag = Diag::new(Rule::WrongKind, at, format!("{} cannot be matched", found.noun()));
     match found {
         Kind::Reference { .. } => diag.help("match on the value that it refers to: `*reference`"),
+        Kind::Memory(_) => diag.help(
+            "a slice that has a name is matched by patterns of its elements, with a last arm for all others: `match bytes { [first, rest @ ..] => .., _ => .. }`; a guard does not name `rest`",
+        ),
         _ => diag,
     }
 }

@@ -326,6 +326,11 @@ pub trait Summary {
     const PROTOCOL: ProtocolSummary = ProtocolSummary::UNKNOWN;
     /// Whether a method names shared memory.
     const NAMES_MEMORY: bool = false;
+    /// Whether it, or a function that it passes memory to, does with memory what a thread's own array does not have: copies, atomics, loads of
+    /// vectors.
+    const NEEDS_MEMORY: bool = false;
+    /// Whether it, or a function that it passes memory to, gives a method memory that the method may change.
+    const CHANGED_BY_METHOD: bool = false;
     /// The identity of its text and its module; zero for what has none.
     const TEXT: u64 = 0;
 }
@@ -349,21 +354,6 @@ pub trait DeviceFunction: Function {
 #[inline(always)]
 pub fn callee<F: DeviceFunction>(_slot: &Callee<F>, marker: F) -> F::Marker {
     marker.marker()
-}
-
-/// Stands for a type in a signature that the macro rejected: `<Refused<{ compile_error!("...") }> as
-/// RefusedType>::Type` is an error about which rustc says nothing more.
-#[derive(Debug)]
-pub struct Refused<const FAULT: usize>;
-
-/// Provides the type of a [`Refused`].
-pub trait RefusedType {
-    /// The type, which is never named.
-    type Type;
-}
-
-impl RefusedType for Refused<0> {
-    type Type = ();
 }
 
 /// The marker of a function that is called but is not a device function.

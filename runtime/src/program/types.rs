@@ -152,7 +152,8 @@ pub fn number(number: i128) -> Constant {
 /// an `Option` of these.
 #[diagnostic::on_unimplemented(
     message = "values of `{Self}` cannot be compared in a kernel",
-    note = "numbers, `bool`s, enums, structs with `#[derive(PartialEq)]`, and arrays, tuples and `Option`s of them can; compare others by their parts"
+    note = "numbers, `bool`s, enums, structs with `#[derive(PartialEq)]`, and arrays, tuples and `Option`s of them can; compare others by their parts",
+    note = "above an `impl` that is written by hand, in the file of the kernel, write `#[device]`: values of the type can then be compared alone"
 )]
 pub trait DeviceEq: DeviceType {}
 
@@ -173,7 +174,8 @@ impl<T: DeviceEq> FieldEq<'_> for T {}
 /// A type whose values kernels compare with `<` and the like: a scalar, a struct that derives `PartialOrd`, or a tuple of these.
 #[diagnostic::on_unimplemented(
     message = "values of `{Self}` cannot be ordered in a kernel",
-    note = "numbers, `bool`s, structs with `#[derive(PartialEq, PartialOrd)]`, and tuples of them can; cast an enum first: `color as u8`"
+    note = "numbers, `bool`s, structs with `#[derive(PartialEq, PartialOrd)]`, and tuples of them can; cast an enum first: `color as u8`",
+    note = "above an `impl` that is written by hand, in the file of the kernel, write `#[device]`: values of the type can then be compared alone"
 )]
 pub trait DeviceOrd: DeviceEq {}
 
@@ -352,12 +354,15 @@ impl DeviceEq for Ordering {}
 // SAFETY: the type has the layout of `i8`, as Rust says, and 0 is a value; the device writes only the variants' values.
 unsafe impl DeviceCopy for Ordering {}
 
-impl<T: DeviceEq> DeviceEq for Result<T, T> {}
+impl<T: DeviceEq, E: DeviceEq> DeviceEq for Result<T, E> {}
 
-/// The result of a compare-exchange.
-impl<T: DeviceType> DeviceType for Result<T, T> {
+impl<T: DeviceType, E: DeviceType> DeviceType for Result<T, E> {
     fn info() -> TypeInfo {
-        TypeInfo::template::<Self>("result", "option.cuh", vec![TypeArgument::Type(T::info())])
+        TypeInfo::template::<Self>(
+            "result",
+            "option.cuh",
+            vec![TypeArgument::Type(T::info()), TypeArgument::Type(E::info())],
+        )
     }
 }
 

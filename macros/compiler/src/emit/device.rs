@@ -8,7 +8,8 @@ use quote::{quote, quote_spanned};
 
 use super::item::{Declared, closures, declared, host_type, name, result, unlinted, unsafety};
 use crate::model::barrier::BarrierForm;
-use crate::model::expr::ExprKind;
+use crate::model::expr::{Callee, ExprKind};
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
 use crate::model::ty::ParamType;
 use crate::model::walk::walk_block;
@@ -53,8 +54,10 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
         }
         ParamType::Slice { mutable: true, element } => {
             let element = &element.tokens;
-            let ty = quote!(impl ::phalanx::__private::LentMut<'__phalanx, #element>);
-            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::LentMut::lend_mut(#name)))
+            let lent = if reads_as_memory(function) { quote!(LentMutMemory) } else { quote!(LentMut) };
+            let ty = quote!(impl ::phalanx::__private::#lent<'__phalanx, #element>);
+            let marker = marker_of(function);
+            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::lend_mut::<#marker, _, _>(#name)))
         }
         // An array can be borrowed as a slice.
         ParamType::Memory { memory, tokens, .. } if memory.is_slice() => (
@@ -76,12 +79,46 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
     }
 }
 
+/// The marker whose summary says what the function does with memory: rustc infers its arguments, because only their defaults have one.
+fn marker_of(function: &Function) -> TokenStream {
+    let marker = &function.name;
+    quote!(#marker)
+}
+
+/// Makes the constants by which a function says whether it, or a function that it passes memory to, does with memory what needs more than its
+/// elements, and whether a method is given memory that it may change.
+pub(super) fn needs_memory(function: &Function) -> TokenStream {
+    let (own, mut changed_by_method) = (has_memory_operations(function), false);
+    let (mut needs, mut changes) = (Vec::new(), Vec::new());
+    walk_block(&function.body, &mut |expr| {
+        let ExprKind::Call { callee, arguments, .. } = &expr.kind else { return };
+        let slices =
+            || arguments.iter().filter(|of| matches!(of.result_kind, Kind::Memory(memory) if memory.is_slice()));
+        match callee {
+            Callee::Function(path) if slices().next().is_some() => {
+                needs.push(super::callee::summary(path, "NEEDS_MEMORY"));
+                changes.push(super::callee::summary(path, "CHANGED_BY_METHOD"));
+            }
+            // Which method it is, the text does not show.
+            Callee::Method(..) | Callee::Associated(..) => {
+                changed_by_method |= slices().any(|of| of.result_kind == Kind::Memory(Memory::GlobalMut));
+            }
+            Callee::Function(_) | Callee::Operator(_) => {}
+        }
+    });
+    quote! {
+        const NEEDS_MEMORY: bool = #own #(|| #needs)*;
+        const CHANGED_BY_METHOD: bool = #changed_by_method #(|| #changes)*;
+    }
+}
+
 /// Whether a function does with memory what needs more than its elements: the hardware has no such access to a thread's own array.
 fn reads_as_memory(function: &Function) -> bool {
     // A method of a trait has one signature, whatever its bodies do.
-    if function.role == Role::Method {
-        return false;
-    }
+    function.role != Role::Method && has_memory_operations(function)
+}
+
+fn has_memory_operations(function: &Function) -> bool {
     let mut found = false;
     walk_block(&function.body, &mut |expr| {
         found |= matches!(

@@ -15,12 +15,10 @@ use crate::model::{Function, Method, Param};
 /// Makes the members of an `impl` for a method: the plain method if host code can call it, and the one that bodies
 /// call.
 pub(super) fn members(method: &Method, real: bool) -> TokenStream {
-    let Method { function, vis, .. } = method;
-    let Function { name: marker, .. } = function;
-    let Declared { used, .. } = declared(&function.generics);
+    let Function { name: marker, .. } = &method.function;
+    let Declared { used, .. } = declared(&method.function.generics);
     let marker = quote!(#marker::<#used>);
-    let (plain, entry) = (plain_member(method, real), entry(method, &quote!(#marker)));
-    let entry_body = value(method, real, true);
+    let (plain, entry) = (plain_member(method, real), entry_of(method, &marker, &method.vis, real));
     let associated = method.of_trait.then(|| {
         let name = format_ident!("{}__marker", method.name);
         quote!(#[doc(hidden)] type #name = #marker;)
@@ -28,6 +26,20 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
     quote! {
         #plain
         #associated
+        #entry
+    }
+}
+
+/// Makes the member alone that bodies call, of a type's own `impl` beside that of a trait of the standard library.
+pub(super) fn entry_member(method: &Method, real: bool) -> TokenStream {
+    let Function { name: marker, .. } = &method.function;
+    let Declared { used, .. } = declared(&method.function.generics);
+    entry_of(method, &quote!(#marker::<#used>), &quote!(pub), real)
+}
+
+fn entry_of(method: &Method, marker: &TokenStream, vis: &TokenStream, real: bool) -> TokenStream {
+    let (entry, body) = (entry(method, marker), value(method, real, true));
+    quote! {
         #[doc(hidden)]
         #[allow(
             dead_code, unused_variables, non_snake_case, clippy::too_many_arguments, clippy::pedantic,
@@ -35,7 +47,7 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
         )]
         #[inline(always)]
         #[track_caller]
-        #vis #entry #entry_body
+        #vis #entry #body
     }
 }
 

@@ -79,15 +79,19 @@ pub(crate) fn implementation(
         Some(checked) => text(checked),
         None => text_stub(&method.function),
     });
-    let Implementation { head, others, operator, .. } = implementation;
-    let members = methods.iter().map(|(method, checked)| match operator {
-        Some(_) => method::plain_member(method, checked.is_some()),
-        None => method::members(method, checked.is_some()),
+    let Implementation { head, others, operator, inherent, .. } = implementation;
+    let members = methods.iter().map(|(method, checked)| match (operator, inherent) {
+        (None, None) => method::members(method, checked.is_some()),
+        _ => method::plain_member(method, checked.is_some()),
+    });
+    let inherent = inherent.iter().map(|head| {
+        let entries = methods.iter().map(|(method, checked)| method::entry_member(method, checked.is_some()));
+        quote!(#head { #(#entries)* })
     });
     let operators = operator
         .iter()
         .flat_map(|of| methods.iter().map(|(method, checked)| operator::implementation(of, method, checked.is_some())));
-    quote!(#(#texts)* #head { #(#others)* #(#members)* } #(#operators)*)
+    quote!(#(#texts)* #head { #(#others)* #(#members)* } #(#inherent)* #(#operators)*)
 }
 
 /// Makes the items of `#[device] trait`.

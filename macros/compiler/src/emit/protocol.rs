@@ -12,6 +12,7 @@ use super::{callee, constant};
 use crate::check::dsm::overlap::ConstantIs;
 use crate::check::dsm::protocol::{Demand, Guard};
 use crate::check::{Asks, Checked};
+use crate::model::ty::ParamType;
 use crate::model::{Function, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -62,7 +63,9 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
         }
     });
     let names = (function.role == Role::Method).then(|| super::operator::names_memory(function)).flatten();
-    quote!(#callees #own #names)
+    let takes_slices = function.params.iter().any(|param| matches!(param.ty, ParamType::Slice { .. }));
+    let needs = takes_slices.then(|| super::device::needs_memory(function));
+    quote!(#callees #own #names #needs)
 }
 
 /// Makes the checks of what the body requires of its callees, at the spans where it requires it.

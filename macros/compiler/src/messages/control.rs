@@ -37,8 +37,13 @@ pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
         );
     }
     diag.help(instead_of_adaptor(name).unwrap_or(
-        "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references, then `map`, `filter`, `take_while`, `skip_while` and `map_while`; write anything else in the loop body",
+        "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `chain`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references, then `map`, `filter`, `filter_map`, `take_while`, `skip_while` and `map_while`; write anything else in the loop body",
     ))
+}
+
+pub(crate) fn chained_items(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedLoop, at, "the items of these iterators cannot be chained")
+        .help("chain elements of arrays and of memory, before `zip`, `enumerate` and closures; otherwise write two loops, one after the other")
 }
 
 /// What to write instead of a method of iterators.
@@ -50,7 +55,6 @@ fn instead_of_adaptor(name: &str) -> Option<&'static str> {
         "scan" => {
             "keep the state in a variable before the loop: `let mut total = 0; for x in values { total += x; .. }`"
         }
-        "chain" => "write two loops, one after the other, with their body in a device function",
         "cycle" => "write an index: `values[i % values.len()]`",
         "peekable" => "write an index, and look at `values[i + 1]`",
         "inspect" => "write it in the loop's body, or in the closure of `map`",
@@ -93,7 +97,7 @@ pub(crate) fn element_pattern(at: SpanRange) -> Diag {
 pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported on an iterator")).help(
         instead_of_adaptor(name).unwrap_or(
-            "the supported methods are `sum`, `product`, `fold`, `reduce`, `any`, `all`, `count`, `min`, `max`, `min_by`, `max_by`, `min_by_key`, `max_by_key`, `find`, `find_map`, `position`, `next`, `nth`, `last` and `for_each`, with `map`, `filter`, `take_while`, `skip_while` and `map_while` before them; write others as a `for` loop",
+            "the supported methods are `sum`, `product`, `fold`, `reduce`, `any`, `all`, `count`, `min`, `max`, `min_by`, `max_by`, `min_by_key`, `max_by_key`, `find`, `find_map`, `position`, `next`, `nth`, `last` and `for_each`, with `map`, `filter`, `filter_map`, `take_while`, `skip_while` and `map_while` before them; write others as a `for` loop",
         ),
     )
 }

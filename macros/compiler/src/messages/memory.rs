@@ -41,6 +41,11 @@ pub(crate) fn split_at_mut(at: SpanRange) -> Diag {
         .help("write to the array by its index, `array[mid + i] = ..`, or loop over `array.chunks_exact_mut(n)`")
 }
 
+pub(crate) fn element_place(at: SpanRange) -> Diag {
+    Diag::new(Rule::PartOfMemory, at, "an element that a loop changes is used as more than a place")
+        .help("use it as `*x` or `x.field`, not in a macro's arguments, and give other names to what the loop's body declares; or write to the array by its index, `array[i] = ..`")
+}
+
 pub(crate) fn mutable_parts(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedBorrow, at, "a pattern cannot take a mutable reference apart")
         .help("write to the parts by the name of the place, `pair.0 = ..` or `array[i] = ..`, or bind one reference: `let x = &mut pair.0;`")
@@ -48,7 +53,7 @@ pub(crate) fn mutable_parts(at: SpanRange) -> Diag {
 
 pub(crate) fn part_as_value(at: SpanRange) -> Diag {
     Diag::new(Rule::PartOfMemory, at, "a part of a local array is used by its elements alone")
-        .help("write `part[i]`, `part.len()` or `part.iter()`, or pass it to a function that takes a `&[T]`; one that changes elements takes the whole array, `&mut [T; N]`, and the position of the first")
+        .help("write `part[i]`, `part.len()` or `part.iter()`, or pass it to a function that takes a `&[T]` or a `&mut [T]`, `f(&mut array[a..b])`")
 }
 
 pub(crate) fn read_only_memory(at: SpanRange) -> Diag {

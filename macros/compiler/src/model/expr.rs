@@ -8,7 +8,7 @@ use super::inline_cuda::InlineCuda;
 use super::kind::{Kind, Memory};
 use super::message::{Message, Test};
 use super::method::{Intrinsic, ScalarFunction, ValueMethod};
-use super::op::Op;
+use super::op::{Op, Variant};
 pub(crate) use super::operator::{BinaryOp, Overload, UnaryOp};
 use super::pattern::Pattern;
 use super::range::Range;
@@ -436,5 +436,14 @@ impl Expr {
             (_, ExprKind::Index { base, .. }) => base.memory(),
             _ => None,
         }
+    }
+}
+
+/// Returns the variant that a struct's path names, if it is one of `Result`.
+pub(crate) fn outcome_of(path: &TokenStream) -> Option<Variant> {
+    match path.to_string().as_str() {
+        ":: core :: result :: Result :: Ok" => Some(Variant::Ok),
+        ":: core :: result :: Result :: Err" => Some(Variant::Err),
+        _ => None,
     }
 }

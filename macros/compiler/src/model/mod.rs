@@ -243,6 +243,9 @@ pub(crate) struct Implementation {
     pub(crate) methods: Vec<Method>,
     /// The operator that it is of.
     pub(crate) operator: Option<OperatorImpl>,
+    /// The tokens before the braces of a second `impl`, of the type itself, which has what bodies call: a comparison of the standard library
+    /// has no other members than Rust's.
+    pub(crate) inherent: Option<TokenStream>,
 }
 
 /// An `impl` of an operator's trait.

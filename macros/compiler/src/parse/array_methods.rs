@@ -36,6 +36,25 @@ impl Parser<'_> {
                     #base
                 })
             }
+            ("binary_search", place, [syn::Expr::Reference(value)]) if self.is_elements(place) || is_part(place) => {
+                let [sought, base, size, half, order] = ["sought", "base", "size", "half", "order"].map(fresh);
+                let value = &value.expr;
+                // The steps are those of the standard library, which finds the same one of several equal elements.
+                quote_spanned!(at=> {
+                    let #sought = #value;
+                    let mut #base: ::core::primitive::usize = 0;
+                    let mut #size: ::core::primitive::usize = #place.len();
+                    if #size == 0 { Err(0) } else {
+                        while #size > 1 {
+                            let #half = #size / 2;
+                            if !#place[#base + #half].cmp(&#sought).is_gt() { #base += #half; }
+                            #size -= #half;
+                        }
+                        let #order = #place[#base].cmp(&#sought);
+                        if #order.is_eq() { Ok(#base) } else { Err(#base + #order.is_lt() as ::core::primitive::usize) }
+                    }
+                })
+            }
             ("swap", place, [first, second]) if self.is_elements(place) || is_part(place) => {
                 let (i, j, held) = (fresh("i"), fresh("j"), fresh("held"));
                 quote_spanned!(at=> {

@@ -15,7 +15,7 @@ use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath, LiteralType};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
 use crate::model::name::{Meaning, Space};
-use crate::model::op::Op;
+use crate::model::op::{Op, Variant};
 use crate::model::ty;
 use crate::model::{RefusedMethod, Role, SlotUse};
 use crate::span::SpanRange;
@@ -187,11 +187,8 @@ impl Parser<'_> {
         if let Some(variant) = self.known(&path.path, Space::Variant) {
             return Some(match variant {
                 "Some" => self.some(arguments, span),
-                name => {
-                    let what = format!("`{name}(...)` as a value is");
-                    let refused = messages::unsupported_syntax(span, &what);
-                    self.error(refused.help("return an `Option`, or a struct of the value and a code"))
-                }
+                "Ok" => self.outcome(Variant::Ok, &arguments.iter().collect::<Vec<_>>(), span),
+                _ => self.outcome(Variant::Err, &arguments.iter().collect::<Vec<_>>(), span),
             });
         }
         Some(match self.function_named(path)? {

@@ -269,23 +269,31 @@ impl Parser<'_> {
         let gives_option = self.function.ret.as_ref().is_some_and(|ret| match ret.shape {
             TypeShape::Option(_) | TypeShape::OptionalToken(_) => true,
             // The type may be an alias, which rustc resolves.
-            TypeShape::Named(_) => !ret.tokens.to_string().contains("Result"),
+            TypeShape::Named(_) => !self.returns_result(),
             TypeShape::Scalar(..)
             | TypeShape::Array(..)
             | TypeShape::Token(_)
             | TypeShape::BarrierToken(_)
             | TypeShape::Tuple(_) => false,
         });
-        if !gives_option {
+        let gives_result = self.returns_result();
+        if !gives_option && !gives_result {
             return self.error(messages::no_option_to_return(span));
         }
-        let (option, at) = (&attempt.expr, attempt.question_token.span);
+        // A reference to an element is used as the element.
+        let copy = self.copied_option(&attempt.expr, false).map(Box::new);
+        let (option, at) = (copy.as_ref().unwrap_or(&attempt.expr), attempt.question_token.span);
         let value = proc_macro2::Ident::new("value", at.resolved_at(proc_macro2::Span::mixed_site()));
-        let choice: Result<syn::ExprMatch, _> =
-            syn::parse2(quote::quote_spanned!(at=> match (#option) { Some(#value) => #value, None => return None }));
-        match choice {
-            Ok(choice) => {
-                let scrutinee = self.scrutinee(&choice.expr);
+        let whole = syn::parse2(quote::quote_spanned!(at=> (#option)));
+        let scrutinee = whole.map(|whole| self.scrutinee(&whole));
+        // An alias of another file may be either.
+        let gives_result = gives_result || scrutinee.as_ref().is_ok_and(|value| self.is_result(value));
+        let choice = syn::parse2::<syn::ExprMatch>(match gives_result {
+            true => quote::quote_spanned!(at=> match () { Ok(#value) => #value, Err(#value) => return Err(#value) }),
+            false => quote::quote_spanned!(at=> match () { Some(#value) => #value, None => return None }),
+        });
+        match scrutinee.and_then(|scrutinee| Ok((scrutinee, choice?))) {
+            Ok((scrutinee, choice)) => {
                 let around = std::mem::replace(&mut self.in_question, true);
                 let choice = self.match_arms(scrutinee, &choice.arms, span);
                 self.in_question = around;

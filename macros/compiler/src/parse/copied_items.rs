@@ -6,6 +6,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{ExprClosure, ExprMethodCall, Ident, Pat, Type, UnOp};
 
 use super::item_references::gives_references;
+use super::iter_steps::MAPS;
 use super::referenced_fields::fields_of;
 use super::syntax::strip;
 use crate::span::SpanRange;
@@ -76,12 +77,16 @@ fn of_iterator(iterator: &syn::Expr) -> Option<(syn::Expr, Items)> {
     let syn::Expr::MethodCall(call) = strip(iterator) else { return None };
     let with = |receiver: syn::Expr| ExprMethodCall { receiver: Box::new(receiver), ..call.clone() };
     match call.method.to_string().as_str() {
-        name @ ("filter" | "take_while" | "skip_while" | "map" | "map_while") => {
+        name @ ("filter" | "take_while" | "skip_while" | "map" | "filter_map" | "map_while") => {
             let (receiver, items) = of_iterator(&call.receiver)?;
             let mut call = with(receiver);
             take_item(&mut call, &items)?;
-            let items = if name.starts_with("map") { Items::Values } else { items };
+            let items = if MAPS.contains(&name) { Items::Values } else { items };
             Some((syn::Expr::MethodCall(call), items))
+        }
+        "take" | "skip" => {
+            let (receiver, items) = of_iterator(&call.receiver)?;
+            Some((syn::Expr::MethodCall(with(receiver)), items))
         }
         _ => of_source(iterator),
     }
@@ -119,6 +124,18 @@ fn of_source(source: &syn::Expr) -> Option<(syn::Expr, Items)> {
             let (receiver, items) = of_source(&call.receiver)?;
             let pairs = Items::Pairs(Box::new(Items::Values), Box::new(items));
             Some((syn::Expr::MethodCall(with(receiver)), pairs))
+        }
+        "chain" => {
+            let (receiver, first) = of_source(&call.receiver)?;
+            let (other, second) = of_source(call.args.first()?)?;
+            let mut call = with(receiver);
+            *call.args.first_mut()? = other;
+            let items = match (first, second) {
+                (Items::References, Items::References) => Items::References,
+                (Items::Values, Items::Values) => Items::Values,
+                _ => return None,
+            };
+            Some((syn::Expr::MethodCall(call), items))
         }
         "zip" => {
             let (receiver, first) = of_source(&call.receiver)?;

@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     /// Evaluates the receiver, then what the statements bind, then what `last` makes of both.
-    fn after(
+    pub(super) fn after(
         &mut self,
         receiver: Expr,
         bindings: TokenStream,
@@ -359,7 +359,7 @@ pub(super) fn to_reference(pat: &Pat, value: &Ident) -> Option<TokenStream> {
 }
 
 /// Applies a closure or a function to `value`: returns the pattern that takes it, and the result.
-fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStream, TokenStream)> {
+pub(super) fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStream, TokenStream)> {
     match function {
         syn::Expr::Path(path) => Some((quote!(#value), quote!(#path(#value)))),
         syn::Expr::Closure(closure) => {
@@ -435,8 +435,11 @@ pub(super) fn is_plain(expr: &syn::Expr) -> bool {
         syn::Expr::Path(_) | syn::Expr::Lit(_) => true,
         syn::Expr::Cast(cast) => is_plain(&cast.expr),
         syn::Expr::Binary(binary) => {
-            use syn::BinOp::{Add, Div, Mul, Rem, Sub};
-            let is_arithmetic = matches!(binary.op, Add(_) | Sub(_) | Mul(_) | Div(_) | Rem(_));
+            use syn::BinOp::{Add, BitAnd, BitOr, Div, Mul, Rem, Shl, Shr, Sub};
+            let is_arithmetic = matches!(
+                binary.op,
+                Add(_) | Sub(_) | Mul(_) | Div(_) | Rem(_) | BitAnd(_) | BitOr(_) | Shl(_) | Shr(_)
+            );
             is_arithmetic && is_plain(&binary.left) && is_plain(&binary.right)
         }
         _ => false,

@@ -1,5 +1,7 @@
 //! Expressions other than calls and control flow.
 
+use std::ops::ControlFlow;
+
 use quote::ToTokens;
 use syn::{BinOp, Lit, UnOp};
 
@@ -241,6 +243,9 @@ impl Parser<'_> {
             self.require_value(&value);
             return self.assigning(op, place, value, span);
         }
+        if let Some(compared) = self.compared_slices(binary) {
+            return self.in_place(compared, span);
+        }
         let (left, right) = self.operands(op, &binary.left, &binary.right);
         let are_references = [&left, &right].iter().all(|side| matches!(side.result_kind, Kind::Reference { .. }));
         let (mut left, mut right) = match op.is_arithmetic() {
@@ -254,6 +259,10 @@ impl Parser<'_> {
         self.plain_option(&mut right);
         self.require_value(&left);
         self.require_value(&right);
+        (left, right) = match self.compared_by_hand(op, left, right, span) {
+            ControlFlow::Break(compared) => return compared,
+            ControlFlow::Continue(operands) => operands,
+        };
         match op {
             // What is ordered is a number, and what is joined a truth value.
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::And | BinaryOp::Or => {
@@ -329,7 +338,9 @@ impl Parser<'_> {
         }
         let place = self.expr(&assign.left);
         self.require_place(&place);
-        let value = self.beside(&assign.right);
+        let of_reference = self.named_local(&assign.left).is_some_and(|local| self.optional_copies.contains(&local));
+        let copy = of_reference.then(|| self.copied_option(&assign.right, false)).flatten();
+        let value = self.beside(copy.as_ref().unwrap_or(&assign.right));
         let mut value = self.slice_for(place.result_kind, value);
         self.expect_token(&mut value, place.result_kind);
         if let kind @ Kind::TensorMap { .. } = value.result_kind {

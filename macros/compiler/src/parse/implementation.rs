@@ -7,6 +7,7 @@ use syn::ext::IdentExt;
 use syn::{FnArg, ImplItem, ItemFn, ItemImpl, ItemTrait, Signature, TraitItem, Type};
 
 use super::Parser;
+use super::comparisons::{compares_itself, is_comparison};
 use super::operator_traits;
 use super::readable::identity_of;
 use super::signature::bounded;
@@ -56,14 +57,16 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
     let of_trait = item.trait_.as_ref().map(|(path, of)| quote!(#path #of));
     let head = quote!(#(#attrs)* #safety impl #impl_generics #of_trait #own_type #where_clause);
     bounded(generics, diags);
-    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new(), operator: None };
+    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new(), operator: None, inherent: None };
     if let Some((path, _)) = &item.trait_
         && let Some(name) = standard_trait(path)
     {
         let operator = operator_traits::operator_impl(item, &name, diags);
         let is_operator = operator.is_ok();
         parsed.operator = operator.unwrap_or_default();
-        if parsed.operator.is_none() {
+        if is_comparison(&name) && compares_itself(item) {
+            parsed.inherent = Some(quote!(impl #impl_generics #own_type #where_clause));
+        } else if parsed.operator.is_none() {
             if is_operator {
                 diags.push(messages::standard_trait(SpanRange::of(path), &name));
             }
@@ -119,7 +122,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 function.text = identity_of(&quote!(#own_type #sig #block));
                 let attrs = std::mem::replace(&mut function.attrs, quote!(#[doc(hidden)]));
                 // A trait of the standard library has no other members than Rust's.
-                let of_trait = item.trait_.is_some() && parsed.operator.is_none();
+                let of_trait = item.trait_.is_some() && parsed.operator.is_none() && parsed.inherent.is_none();
                 let method = Method { function, name: method.clone(), vis, attrs, own, has_receiver, of_trait };
                 if let Some(operator) = &parsed.operator {
                     operator_traits::check_operator(&method, operator, diags);
@@ -144,7 +147,7 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
     bounds.extend(has_receivers.then(|| quote!(::phalanx::DeviceType)));
     let colon = (!bounds.is_empty()).then(|| quote!(:));
     let head = quote!(#(#attrs)* #vis #unsafety trait #ident <#params> #colon #(#bounds)+* #where_clause);
-    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new(), operator: None };
+    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new(), operator: None, inherent: None };
     for member in &item.items {
         match member {
             TraitItem::Fn(function) => {

@@ -7,7 +7,7 @@ pub(super) fn gives_references(source: &syn::Expr) -> bool {
     match strip(source) {
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
             "iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut" => true,
-            "copied" | "cloned" | "into_iter" | "map" | "map_while" => false,
+            "copied" | "cloned" | "into_iter" | "map" | "filter_map" | "map_while" => false,
             "flat_map" => match call.args.first() {
                 Some(syn::Expr::Closure(closure)) => gives_references(&closure.body),
                 _ => false,

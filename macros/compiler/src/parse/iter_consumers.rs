@@ -346,7 +346,7 @@ pub(super) fn is_iterator(expr: &syn::Expr) -> bool {
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
             "iter" | "into_iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut"
             | "chunks_exact_mut" => true,
-            "rev" | "enumerate" | "zip" | "step_by" | "skip" | "take" | "copied" | "cloned" | "flatten"
+            "rev" | "enumerate" | "zip" | "chain" | "step_by" | "skip" | "take" | "copied" | "cloned" | "flatten"
             | "flat_map" => is_iterator(&call.receiver),
             name if ADAPTORS.contains(&name) => is_iterator(&call.receiver),
             _ => false,
@@ -357,7 +357,7 @@ pub(super) fn is_iterator(expr: &syn::Expr) -> bool {
 
 /// Whether a call makes another iterator of one.
 fn is_adapted(call: &ExprMethodCall) -> bool {
-    const OTHERS: [&str; 8] = ["rev", "enumerate", "zip", "skip", "take", "step_by", "flatten", "flat_map"];
+    const OTHERS: [&str; 9] = ["rev", "enumerate", "zip", "chain", "skip", "take", "step_by", "flatten", "flat_map"];
     let name = call.method.to_string();
     (ADAPTORS.contains(&name.as_str()) || OTHERS.contains(&name.as_str())) && is_sequence(&call.receiver)
 }

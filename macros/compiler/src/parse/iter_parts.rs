@@ -2,14 +2,16 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::ExprMethodCall;
+use syn::{ExprIndex, ExprMethodCall};
 
 use super::Parser;
 use super::iter_sources::{ElementAccess, Prologue, Sequence};
 use super::local_parts::Elements;
 use super::loop_items::Item;
 use super::slice::EXACT_CHUNKS;
+use super::syntax::strip;
 use crate::messages;
+use crate::model::kind::{Kind, Memory};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -78,6 +80,52 @@ impl Parser<'_> {
         };
         let at = Item::LocalPart { elements: of.within(&start, length), mutable: name.ends_with("_mut") };
         Some(Sequence { at, length: count })
+    }
+
+    /// Returns the items of an iterator and then those of another, which have no one place.
+    pub(super) fn chained(
+        &mut self,
+        call: &ExprMethodCall,
+        at: TokenStream,
+        prologue: &mut Prologue,
+    ) -> Option<Sequence> {
+        let lo = SpanRange::of(&call.method).lo;
+        let length = prologue.name("length");
+        let first = self.items(&call.receiver, at.clone(), prologue)?;
+        self.before(&length, first.length, prologue);
+        let second = self.items(call.args.first()?, quote_spanned!(lo=> (#at - #length)), prologue)?;
+        let (Some((one, are_references)), Some((other, _))) = (first.at.copied(), second.at.copied()) else {
+            self.diags.push(messages::chained_items(SpanRange::of(&call.method)));
+            return None;
+        };
+        let either = quote_spanned!(lo=> (if #at < #length { #one } else { #other }));
+        let rest = second.length;
+        let at = if are_references { Item::Copy(either) } else { Item::Value(either) };
+        Some(Sequence { at, length: quote_spanned!(lo=> (#length + #rest)) })
+    }
+
+    /// Returns the elements of a slice that may be written, by the name of a parameter: all of them, without a start, or those of a part. The
+    /// names of a loop's items stand for their places, `memory[i]`.
+    pub(super) fn written_memory(&mut self, expr: &syn::Expr, prologue: &mut Prologue) -> Option<Elements> {
+        let (base, range) = match strip(expr) {
+            syn::Expr::Index(ExprIndex { expr: base, index, .. }) => match strip(index) {
+                syn::Expr::Range(range) => (strip(base), Some(range)),
+                _ => return None,
+            },
+            expr => (expr, None),
+        };
+        let local = self.named_local(base)?;
+        let is_written = self.function.kind(local) == Kind::Memory(Memory::GlobalMut);
+        if !is_written || self.function.local(local).mutable.is_some() {
+            return None;
+        }
+        let all = Elements { whole: quote!(#base), start: TokenStream::new(), length: quote!(#base.len()) };
+        let Some(range) = range else { return Some(all) };
+        let mut bounds = TokenStream::new();
+        let part = self.bounded(Elements { start: quote!(0), ..all }, range, &mut bounds);
+        let bounds = self.made(bounds);
+        prologue.statements.extend(bounds);
+        Some(part)
     }
 
     /// Returns the elements of a part of a local array, whose bounds are evaluated before the loop.

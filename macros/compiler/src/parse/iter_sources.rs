@@ -15,7 +15,7 @@ use super::local_parts::Elements;
 use super::loop_items::Item;
 use super::named_places;
 use super::operand_types::TypeHint;
-use super::referenced_fields::{elements_of, fields_of};
+use super::referenced_fields::{elements_of, fields_of, hidden};
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Stmt, StmtKind};
@@ -25,13 +25,12 @@ use crate::model::range::Range;
 use crate::span::SpanRange;
 
 /// The adaptors that a loop cannot have, because they have no known length or call closures.
-const UNSUPPORTED_ADAPTORS: [&str; 15] = [
+const UNSUPPORTED_ADAPTORS: [&str; 14] = [
     "map",
     "filter",
     "filter_map",
     "flat_map",
     "flatten",
-    "chain",
     "cycle",
     "peekable",
     "take_while",
@@ -81,8 +80,7 @@ impl Parser<'_> {
         let (parts, declared) = self.scoped(|parser| {
             let mut prologue = Prologue { statements: Vec::new(), names: Vec::new(), fresh };
             let items = parser.items(&repeat.expr, counter.to_token_stream(), &mut prologue)?;
-            let length = items.length;
-            let end = parser.written(length)?;
+            let end = parser.written(items.length)?;
             let repeat = parser.over_positions(repeat, &counter, &items.at, end, span)?;
             Some((prologue.statements, repeat))
         });
@@ -111,8 +109,8 @@ impl Parser<'_> {
             parser.bind_item(&repeat.pat, at, counter, &mut bindings)?;
             let (mut places, mut body) = (Vec::new(), Cow::Borrowed(&repeat.body));
             at.places(&repeat.pat, &mut places);
-            if !places.is_empty() && !named_places::replace(&places, body.to_mut()) {
-                parser.diags.push(messages::split_at_mut(SpanRange::of(&repeat.pat)));
+            if !places.is_empty() && !named_places::replace(&places, &repeat.pat, body.to_mut()) {
+                parser.diags.push(messages::element_place(SpanRange::of(&repeat.pat)));
                 return None;
             }
             let body = parser.loop_body(id, repeat.label.as_ref(), &body);
@@ -146,6 +144,14 @@ impl Parser<'_> {
                 if reference.mutability.is_some() == *mutable =>
             {
                 return self.bind_item(&reference.pat, &Item::Value(place.clone()), counter, out);
+            }
+            (Pat::Reference(reference), Item::Copy(value)) if reference.mutability.is_none() => {
+                return self.bind_item(&reference.pat, &Item::Value(value.clone()), counter, out);
+            }
+            (pat, Item::Copy(value)) => {
+                let copy = hidden(&Ident::new("item", span.lo));
+                out.extend(self.made(quote_spanned!(span.lo=> let #copy = #value; let #pat = &#copy;)));
+                return Some(());
             }
             (Pat::Tuple(_) | Pat::Struct(_), Item::Reference { mutable, place }) => {
                 // Two parts of one element cannot be borrowed mutably by its index.
@@ -204,7 +210,7 @@ impl Parser<'_> {
     }
 
     /// Returns the items that `expr` yields, at the position `at`.
-    fn items(&mut self, expr: &syn::Expr, at: TokenStream, prologue: &mut Prologue) -> Option<Sequence> {
+    pub(super) fn items(&mut self, expr: &syn::Expr, at: TokenStream, prologue: &mut Prologue) -> Option<Sequence> {
         let call = match strip(expr) {
             syn::Expr::MethodCall(call) => call,
             syn::Expr::Reference(reference) => {
@@ -254,9 +260,11 @@ impl Parser<'_> {
                 let pair = Item::Pair(Box::new(first.at), Box::new(second.at));
                 Some(Sequence { at: pair, length: quote_spanned!(lo=> #one.min(#other)) })
             }
+            "chain" => self.chained(call, at, prologue),
             "copied" | "cloned" => {
                 let items = self.items(&call.receiver, at, prologue)?;
                 match items.at {
+                    Item::Copy(value) => Some(Sequence { at: Item::Value(value), ..items }),
                     Item::Reference { mutable: false, place } => Some(Sequence { at: Item::Value(place), ..items }),
                     _ => {
                         self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), &name));
@@ -298,6 +306,16 @@ impl Parser<'_> {
         prologue: &mut Prologue,
     ) -> Option<Sequence> {
         let lo = SpanRange::of(expr).lo;
+        if by != (ElementAccess::ByReference { mutable: false })
+            && let Some(Elements { whole, start, length }) = self.written_memory(expr, prologue)
+        {
+            let place = if start.is_empty() {
+                quote_spanned!(lo=> #whole[#at])
+            } else {
+                quote_spanned!(lo=> #whole[#start + #at])
+            };
+            return Some(Sequence { at: Item::Place(place), length });
+        }
         if let Some(Elements { whole, start, length }) = self.elements_before(expr, prologue) {
             // A part is a reference, of whose elements the iterator gives references.
             let mutable = matches!(by, ElementAccess::ByReference { mutable: true });
@@ -392,7 +410,7 @@ impl Parser<'_> {
     }
 
     /// Adds `let name = value;` before the loop.
-    fn before(&mut self, name: &Ident, value: TokenStream, prologue: &mut Prologue) {
+    pub(super) fn before(&mut self, name: &Ident, value: TokenStream, prologue: &mut Prologue) {
         let span = SpanRange::at(name.span());
         let kind = self.binding(quote_spanned!(span.lo=> let #name = #value;));
         prologue.statements.extend(kind.map(|kind| Stmt { kind, span }));
@@ -469,7 +487,7 @@ fn counter(repeat: &ExprForLoop) -> Option<Ident> {
 fn arguments(name: &str) -> Option<usize> {
     match name {
         "iter" | "iter_mut" | "into_iter" | "rev" | "enumerate" | "copied" | "cloned" => Some(0),
-        "zip" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" | "chunks_mut"
+        "zip" | "chain" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" | "chunks_mut"
         | "chunks_exact_mut" => Some(1),
         _ => None,
     }

@@ -1,18 +1,20 @@
-//! The adaptors of iterators that take closures, as steps of a loop's body: `.map(f)`, `.filter(f)`, `.take_while(f)`,
+//! The adaptors of iterators that take closures, as steps of a loop's body: `.map(f)`, `.filter(f)`, `.filter_map(f)`, `.take_while(f)`,
 //! `.skip_while(f)` and `.map_while(f)`.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{ExprClosure, Pat};
 
-use super::desugared_methods::test_of;
+use super::desugared_methods::{is_plain, test_of};
 use super::flattened::Flattened;
 use super::item_names::Names;
 use super::operand_order::whole;
 use super::syntax::{strip, untyped};
 use crate::span::SpanRange;
 
-pub(super) const ADAPTORS: [&str; 5] = ["map", "filter", "take_while", "skip_while", "map_while"];
+pub(super) const ADAPTORS: [&str; 6] = ["map", "filter", "filter_map", "take_while", "skip_while", "map_while"];
+/// Those whose items are what their closures give.
+pub(super) const MAPS: [&str; 3] = ["map", "filter_map", "map_while"];
 
 /// An adaptor with its closure or function.
 pub(super) struct Adaptor<'e> {
@@ -34,12 +36,21 @@ pub(super) fn adaptors(expr: &syn::Expr) -> (&syn::Expr, Vec<Adaptor<'_>>) {
     let expr = strip(expr);
     let syn::Expr::MethodCall(call) = expr else { return (expr, Vec::new()) };
     let name = call.method.to_string();
+    if let ("take" | "skip", Some(count), 1) = (name.as_str(), call.args.first(), call.args.len())
+        && is_plain(count)
+    {
+        let (source, mut before) = adaptors(&call.receiver);
+        if !before.is_empty() {
+            before.push(Adaptor { keeps: true, function: count, name });
+            return (source, before);
+        }
+    }
     let (Some(function), 1, true) = (call.args.first().map(strip), call.args.len(), ADAPTORS.contains(&name.as_str()))
     else {
         return (expr, Vec::new());
     };
     let (source, mut before) = adaptors(&call.receiver);
-    before.push(Adaptor { keeps: !name.starts_with("map"), function, name });
+    before.push(Adaptor { keeps: !MAPS.contains(&name.as_str()), function, name });
     (source, before)
 }
 
@@ -49,14 +60,16 @@ enum Step {
     Map { pat: TokenStream, value: TokenStream },
     /// The value that replaces an item whose parts have names.
     Value(TokenStream),
-    /// The item is an `Option`: what it holds replaces it, and nothing ends the loop.
-    Held,
+    /// The item is an `Option`: what it holds replaces it, and nothing ends the loop (`ends`) or is left out.
+    Held { ends: bool },
     /// The test that keeps the item.
     Filter { test: TokenStream },
     /// The test that ends the loop where it fails.
     TakeWhile { test: TokenStream },
     /// The test that leaves out items up to the first for which it fails, and the variable that says whether it still leaves them out.
     SkipWhile { skips: Ident, test: TokenStream },
+    /// The number of items after which the loop ends, or that are left out, and the variable that counts them.
+    Count { takes: bool, counted: Ident, number: Ident, count: TokenStream },
 }
 
 /// The steps of a loop's body.
@@ -83,9 +96,16 @@ impl Steps {
     fn adapt(&mut self, adaptor: &Adaptor<'_>, number: usize) -> Option<()> {
         if !adaptor.keeps {
             self.apply(adaptor.function, None)?;
-            if adaptor.name == "map_while" {
-                self.steps.push(Step::Held);
+            if adaptor.name != "map" {
+                self.steps.push(Step::Held { ends: adaptor.name == "map_while" });
             }
+            return Some(());
+        }
+        if let "take" | "skip" = adaptor.name.as_str() {
+            let name = |what: &str| format_ident!("{what}_{number}", span = self.item.span());
+            let (counted, limit) = (name("counted"), name("number"));
+            let count = adaptor.function.to_token_stream();
+            self.steps.push(Step::Count { takes: adaptor.name == "take", counted, number: limit, count });
             return Some(());
         }
         let test = match self.are_named {
@@ -183,8 +203,20 @@ impl Steps {
         };
         let skips = self.steps.iter().filter_map(|step| match step {
             Step::SkipWhile { skips, .. } => Some(quote_spanned!(at=> let mut #skips = true;)),
+            Step::Count { counted, number, count, .. } => Some(quote_spanned!(at=>
+                let mut #counted: ::core::primitive::usize = 0;
+                let #number: ::core::primitive::usize = #count;
+            )),
             _ => None,
         });
+        // What comes after the last item that is taken is not even computed.
+        let ends = self.steps.iter().filter_map(|step| match step {
+            Step::Count { takes: true, counted, number, .. } => {
+                Some(quote_spanned!(at=> if #counted >= #number { break; }))
+            }
+            _ => None,
+        });
+        let body = quote!(#(#ends)* #body);
         let nested = syn::parse2(source.clone()).ok().and_then(|source| Flattened::of(&source));
         if let Some(nested) = nested.and_then(|nested| nested.repeat(before, &pat, &body)) {
             return quote_spanned!(at=> #(#skips)* #nested);
@@ -212,9 +244,10 @@ impl Steps {
                 quote_spanned!(at=> let #pat = #input; #rest)
             }
             Step::Value(value) => self.nested(rest, value, last, at),
-            Step::Held => {
+            Step::Held { ends } => {
                 let rest = self.nested(rest, &item.to_token_stream(), last, at);
-                quote_spanned!(at=> match #input { Some(#item) => { #rest } None => break })
+                let otherwise = if *ends { quote!(break) } else { quote!({}) };
+                quote_spanned!(at=> match #input { Some(#item) => { #rest } None => #otherwise })
             }
             Step::Filter { test } => {
                 let rest = self.nested(rest, &kept, last, at);
@@ -223,6 +256,14 @@ impl Steps {
             Step::TakeWhile { test } => {
                 let rest = self.nested(rest, &kept, last, at);
                 quote_spanned!(at=> #named if !(#test) { break; } #rest)
+            }
+            Step::Count { takes: true, counted, .. } => {
+                let rest = self.nested(rest, &kept, last, at);
+                quote_spanned!(at=> #named #counted += 1; #rest)
+            }
+            Step::Count { takes: false, counted, number, .. } => {
+                let rest = self.nested(rest, &kept, last, at);
+                quote_spanned!(at=> #named if #counted < #number { #counted += 1; } else { #rest })
             }
             Step::SkipWhile { skips, test } => {
                 let rest = self.nested(rest, &kept, last, at);

@@ -129,8 +129,13 @@ impl Parser<'_> {
             }
             None => return None,
         };
+        Some(self.bounded(whole, range, statements))
+    }
+
+    /// Returns the elements in a range, whose bounds the statements evaluate and test.
+    pub(super) fn bounded(&mut self, of: Elements, range: &ExprRange, statements: &mut TokenStream) -> Elements {
         self.bounds_made += 1;
-        Some(bounded(whole, range, (SpanRange::of(&**index).lo, self.bounds_made), statements))
+        bounded(of, range, (SpanRange::of(range).lo, self.bounds_made), statements)
     }
 
     /// Parses `let part = &array[a..b];`, `let part = other;` or `let (left, right) = array.split_at(n);`, if the statement is one.

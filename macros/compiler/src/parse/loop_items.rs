@@ -16,6 +16,8 @@ pub(super) enum Item {
         mutable: bool,
         place: TokenStream,
     },
+    /// A reference to a copy, where the element has no one place.
+    Copy(TokenStream),
     /// An element of one of two mutable parts of an array, of which a reference cannot exist beside one to the other's.
     Place(TokenStream),
     /// `&a.chunks(n)[i]`, a part of memory.
@@ -33,12 +35,25 @@ impl Item {
     pub(super) fn value(&self) -> Option<TokenStream> {
         match self {
             Item::Value(value) => Some(value.clone()),
-            Item::Reference { .. } | Item::Place(_) | Item::LocalPart { .. } => None,
+            Item::Reference { .. } | Item::Copy(_) | Item::Place(_) | Item::LocalPart { .. } => None,
             Item::Part(part) => Some(quote!(&#part)),
             Item::Pair(first, second) => {
                 let (first, second) = (first.plain()?, second.plain()?);
                 Some(quote!((#first, #second)))
             }
+        }
+    }
+
+    /// Returns a copy of the item, and whether the item is a reference, if it is one value.
+    pub(super) fn copied(&self) -> Option<(TokenStream, bool)> {
+        match self {
+            Item::Value(value) => Some((value.clone(), false)),
+            Item::Reference { mutable: false, place: value } | Item::Copy(value) => Some((value.clone(), true)),
+            Item::Reference { mutable: true, .. }
+            | Item::Place(_)
+            | Item::Part(_)
+            | Item::LocalPart { .. }
+            | Item::Pair(..) => None,
         }
     }
 

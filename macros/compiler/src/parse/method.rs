@@ -1,5 +1,7 @@
 //! Method calls: the kind of the receiver decides which operation a name is.
 
+use std::ops::ControlFlow;
+
 use proc_macro2::Ident;
 use quote::{ToTokens, quote_spanned};
 use syn::ExprMethodCall;
@@ -92,6 +94,14 @@ impl Parser<'_> {
         if name == "len" && call.args.is_empty() {
             return self.op(Op::Length, vec![receiver], span);
         }
+        let receiver = match self.is_result(&receiver) {
+            true => self.method_of_result(receiver, call, span),
+            false => self.result_of_option(receiver, call, span),
+        };
+        let receiver = match receiver {
+            ControlFlow::Break(value) => return value,
+            ControlFlow::Continue(receiver) => receiver,
+        };
         if self.is_choice(call) {
             return match self.hint(&receiver) {
                 // The result of a function, as the file shows.
@@ -105,7 +115,10 @@ impl Parser<'_> {
         if let (Some(function), [other]) = (Intrinsic::by_name("cmp", &name), &call.args.iter().collect::<Vec<_>>()[..])
             && self.operand(&receiver) == Operand::User
         {
-            return self.of_ordered(function, receiver, other, span);
+            return match self.greater_by_hand(function.name == "max", receiver, other, span) {
+                ControlFlow::Break(greater) => greater,
+                ControlFlow::Continue(receiver) => self.of_ordered(function, receiver, other, span),
+            };
         }
         let Some(method) = ValueMethod::by_name(&name) else {
             return self.user_method(receiver, call, span);

@@ -10,6 +10,7 @@ mod barrier;
 mod call;
 pub(crate) mod called_tokens;
 mod closure;
+mod comparisons;
 pub(crate) mod computing;
 mod computing_values;
 mod control;
@@ -46,6 +47,7 @@ mod matrix;
 mod method;
 mod modules;
 mod name;
+mod named_iterators;
 mod named_places;
 mod named_ranges;
 mod operand_order;
@@ -62,11 +64,13 @@ pub(crate) mod readable;
 mod reference;
 mod referenced_fields;
 pub(crate) mod refused_method;
+mod results;
 pub(crate) mod same_file;
 mod scalar_functions;
 mod shown_arrays;
 mod signature;
 mod slice;
+mod slice_patterns;
 mod stand_ins;
 mod stmt;
 mod syntax;
@@ -175,6 +179,8 @@ struct Parser<'d> {
     /// The type of the parameters of the closure that is parsed next, if the text shows it.
     closure_hint: Option<operand_types::TypeHint>,
     file: operand_types::FileText,
+    /// The locals that are options of copies, where the user wrote options of references to elements.
+    optional_copies: BTreeSet<LocalId>,
     /// The locals that are bound to a token of a phase barrier, which is a value, or to an option of one.
     phase_tokens: BTreeSet<LocalId>,
 }
@@ -272,6 +278,7 @@ impl<'d> Parser<'d> {
             local_parts: BTreeMap::new(),
             rows: BTreeSet::new(),
             results: BTreeSet::new(),
+            optional_copies: BTreeSet::new(),
             phase_tokens: BTreeSet::new(),
             hints: BTreeMap::new(),
             closure_hint: None,

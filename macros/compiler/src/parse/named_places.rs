@@ -8,6 +8,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Local, Macro, Pat, PatIdent, Stmt, UnOp, parse2};
 
 use super::Parser;
+use super::named_iterators::names_in;
 use super::syntax::{binds, strip};
 use crate::span::SpanRange;
 
@@ -56,8 +57,19 @@ impl Parser<'_> {
     }
 }
 
-/// Replaces the names in a block. Returns whether all of them could be replaced.
-pub(super) fn replace(places: &[NamedPlace], block: &mut syn::Block) -> bool {
+/// Replaces the names in a block. Returns whether all of them could be replaced: not where the block, or the pattern that has the names,
+/// declares a name of a place again.
+pub(super) fn replace(places: &[NamedPlace], pat: &Pat, block: &mut syn::Block) -> bool {
+    let bound = names_in(pat.to_token_stream());
+    // The first part of a pattern is the loop's counter, of which places may be made.
+    let is_bound =
+        |name: &Ident| bound.iter().skip(1).any(|bound| bound == name) && !places.iter().any(|of| of.name == *name);
+    let is_hidden = |of: &NamedPlace| {
+        names_in(of.place.to_token_stream()).iter().any(|name| is_bound(name) || binds(&block.stmts, name))
+    };
+    if places.iter().any(is_hidden) {
+        return false;
+    }
     places.iter().all(|of| {
         let mut uses = Uses { of, is_possible: true };
         uses.visit_block_mut(block);

@@ -74,9 +74,8 @@ impl OperandOrder {
                     "iter" | "iter_mut" | "into_iter" | "chunks" | "chunks_exact" | "windows" => {
                         self.elements(&call.receiver)
                     }
-                    "rev" | "enumerate" | "copied" | "cloned" | "step_by" | "skip" | "take" | "zip" | "flatten" => {
-                        self.source(&call.receiver)
-                    }
+                    "rev" | "enumerate" | "copied" | "cloned" | "step_by" | "skip" | "take" | "zip" | "chain"
+                    | "flatten" => self.source(&call.receiver),
                     "flat_map" => {
                         let (base, arguments) = (self.source(&call.receiver), &call.args);
                         return quote!(#base.flat_map(#arguments));
@@ -85,7 +84,7 @@ impl OperandOrder {
                     _ => return self.elements(source),
                 };
                 let arguments = call.args.iter().map(|argument| match name.as_str() {
-                    "zip" => self.source(argument),
+                    "zip" | "chain" => self.source(argument),
                     _ => self.value(argument),
                 });
                 let (arguments, method) = (arguments.collect::<Vec<_>>(), &call.method);

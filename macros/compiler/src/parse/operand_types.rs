@@ -115,9 +115,9 @@ impl Parser<'_> {
         self.file().is_some_and(|file| source::defines_type(file, name) && !source::defines_default(file))
     }
 
-    /// Whether the file's functions of this name take a slice at this position.
-    pub(super) fn takes_slice(&self, name: &str, position: usize) -> bool {
-        self.file().is_some_and(|file| source::takes_slice(file, name, position))
+    /// Whether the file's functions of this name take a `&[T]`, or a `&mut [T]`, at this position.
+    pub(super) fn takes_slice(&self, name: &str, position: usize, mutable: bool) -> bool {
+        self.file().is_some_and(|file| source::takes_slice(file, name, position, mutable))
     }
 
     pub(super) fn operand(&self, expr: &Expr) -> Operand {
@@ -145,7 +145,7 @@ impl Parser<'_> {
         *known.get_or_init(|| self.file().is_some_and(source::implements_operators))
     }
 
-    fn file(&self) -> Option<&str> {
+    pub(super) fn file(&self) -> Option<&str> {
         self.file.text.get_or_init(|| source::text(self.function.name.span())).as_deref()
     }
 

@@ -33,6 +33,7 @@ impl Parser<'_> {
             ("is_some" | "is_none", []) => with(self.copied_option(&call.receiver, false)?),
             ("copied" | "cloned", []) => match strip(&call.receiver) {
                 Expr::MethodCall(option) if !is_element(option) => return self.copied_option(&call.receiver, true),
+                Expr::Path(_) => return self.copied_option(&call.receiver, true),
                 _ => return None,
             },
             ("unwrap" | "expect" | "unwrap_or", _) => {
@@ -43,10 +44,17 @@ impl Parser<'_> {
         Some(Expr::MethodCall(call))
     }
 
-    /// Returns the copy of what a reference out of an option refers to: `v.get(i).unwrap()`, `v.get(i).unwrap_or(&0)`. It is certainly a
+    /// Returns the copy of what a reference out of an option refers to: `v.get(i).unwrap()`, `v.get(i)?`, `v.get(i).unwrap_or(&0)`. It is certainly a
     /// reference if it is dereferenced.
     pub(super) fn copied_reference(&self, reference: &Expr, is_certain: bool) -> Option<Expr> {
-        let Expr::MethodCall(call) = strip(reference) else { return None };
+        let call = match strip(reference) {
+            Expr::MethodCall(call) => call,
+            Expr::Try(attempt) => {
+                let expr = Box::new(self.copied_option(&attempt.expr, is_certain)?);
+                return Some(Expr::Try(syn::ExprTry { expr, ..attempt.clone() }));
+            }
+            _ => return None,
+        };
         let mut call = call.clone();
         let is_certain = match (call.method.to_string().as_str(), call.args.len()) {
             ("unwrap", 0) | ("expect", 1) => is_certain,
@@ -64,11 +72,33 @@ impl Parser<'_> {
 
     /// Returns an option of a copy in place of one of a reference.
     pub(super) fn copied_option(&self, option: &Expr, is_certain: bool) -> Option<Expr> {
-        let Expr::MethodCall(call) = strip(option) else { return None };
+        let call = match strip(option) {
+            Expr::MethodCall(call) => call,
+            // A block is no name, whose uses are rewritten.
+            path @ Expr::Path(_) => {
+                let local = self.named_local(path)?;
+                return self.optional_copies.contains(&local).then(|| parse2(quote!({ #path })).ok())?;
+            }
+            _ => return None,
+        };
         if is_element(call) {
             let is_known = is_certain || self.is_elements(&call.receiver);
             let at = SpanRange::of(&call.method).lo;
             return is_known.then(|| parse2(quote_spanned!(at=> #call.copied())).ok())?;
+        }
+        if (call.method == "ok_or" || call.method == "ok_or_else") && call.args.len() == 1 {
+            let receiver = Box::new(self.copied_option(&call.receiver, is_certain)?);
+            return Some(Expr::MethodCall(ExprMethodCall { receiver, ..call.clone() }));
+        }
+        // The names of the pair's parts are references.
+        if call.method == "zip"
+            && let [other] = &call.args.iter().collect::<Vec<_>>()[..]
+            && !is_iterator(&call.receiver)
+        {
+            let receiver = Box::new(self.copied_option(&call.receiver, is_certain)?);
+            let mut call = ExprMethodCall { receiver, ..call.clone() };
+            call.args[0] = self.copied_option(other, is_certain)?;
+            return Some(Expr::MethodCall(call));
         }
         if call.method == "filter" && call.args.len() == 1 && !is_iterator(&call.receiver) {
             let receiver = Box::new(self.copied_option(&call.receiver, is_certain)?);
@@ -80,6 +110,14 @@ impl Parser<'_> {
             return None;
         }
         copied_items::item_over_copies(call).map(Expr::MethodCall)
+    }
+
+    /// Returns `let option = v.get(i);` with an option of a copy.
+    pub(super) fn named_option(&self, local: &Local) -> Option<Local> {
+        let Pat::Ident(syn::PatIdent { by_ref: None, subpat: None, .. }) = &local.pat else { return None };
+        let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+        let expr = Box::new(self.copied_option(&init.expr, false)?);
+        Some(Local { init: Some(LocalInit { expr, ..init.clone() }), ..local.clone() })
     }
 
     /// Returns `if let Some(x) = option { .. }` over a copy.
@@ -105,8 +143,13 @@ impl Parser<'_> {
     /// Returns a `let` in a chain of conditions over a copy: its names are in scope in the rest of the chain, so that the pattern itself binds
     /// the references.
     pub(super) fn condition_over_copy(&self, binding: &ExprLet) -> Option<ExprLet> {
+        let of_slice = self.over_elements(&binding.expr, &[&*binding.pat]).and_then(|(expr, mut patterns)| {
+            let (pat, names) = patterns.pop()?;
+            names.is_empty().then_some((pat, expr))
+        });
         let (pat, expr) = match self
             .converted_pattern(&binding.pat, &binding.expr)
+            .or(of_slice)
             .or_else(|| behind_reference(&binding.pat, &binding.expr))
         {
             Some(converted) => converted,
@@ -123,7 +166,7 @@ impl Parser<'_> {
 
     /// Returns `match option { Some(x) => .., None => .. }` over a copy.
     pub(super) fn match_over_copy(&self, choice: &ExprMatch) -> Option<ExprMatch> {
-        if let Some(converted) = self.converted_match(choice) {
+        if let Some(converted) = self.converted_match(choice).or_else(|| self.match_over_elements(choice)) {
             return Some(converted);
         }
         if let Some(place) = shared(&choice.expr) {
@@ -221,6 +264,10 @@ impl Parser<'_> {
         if let Some(in_place) = self.element_in_place(pat, option) {
             return Some(in_place);
         }
+        if let Some((expr, mut patterns)) = self.over_elements(option, &[pat]) {
+            let (pat, names) = patterns.pop()?;
+            return Some((pat, expr, names));
+        }
         if let Some((expr, mut patterns)) = self.tuple_over_copies(option, &[pat]) {
             return Some((patterns.pop()?, expr, Vec::new()));
         }
@@ -316,7 +363,7 @@ fn shared(expr: &Expr) -> Option<&Expr> {
 }
 
 /// Returns a pattern that binds its names by reference.
-fn with_references(pat: &Pat) -> Option<Pat> {
+pub(super) fn with_references(pat: &Pat) -> Option<Pat> {
     let (mut pat, mut names) = (pat.clone(), ByReference { is_possible: true });
     names.visit_pat_mut(&mut pat);
     names.is_possible.then_some(pat)

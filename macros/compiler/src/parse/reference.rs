@@ -46,7 +46,7 @@ impl Parser<'_> {
     }
 
     /// Makes a reference to a copy of a value.
-    fn lent_copy(&mut self, value: Expr, span: SpanRange) -> Expr {
+    pub(super) fn lent_copy(&mut self, value: Expr, span: SpanRange) -> Expr {
         let (at, slot) = (value.span, self.slot(SlotUse::Type));
         let copy = Expr { kind: ExprKind::Typed(Box::new(value), slot), result_kind: Kind::Value, span: at };
         let kind = ExprKind::Borrow { mutable: false, target: Box::new(copy) };
@@ -224,7 +224,7 @@ impl Parser<'_> {
 }
 
 /// Whether an expression is written as a value that is computed, which has no place but one for as long as the call.
-fn is_computed(expr: &syn::Expr) -> bool {
+pub(super) fn is_computed(expr: &syn::Expr) -> bool {
     match strip(expr) {
         syn::Expr::Lit(_)
         | syn::Expr::Binary(_)
@@ -232,13 +232,14 @@ fn is_computed(expr: &syn::Expr) -> bool {
         | syn::Expr::Call(_)
         | syn::Expr::MethodCall(_) => true,
         syn::Expr::If(_) | syn::Expr::Match(_) | syn::Expr::Block(_) => true,
+        syn::Expr::Array(_) | syn::Expr::Repeat(_) | syn::Expr::Tuple(_) | syn::Expr::Struct(_) => true,
         syn::Expr::Unary(unary) => !matches!(unary.op, syn::UnOp::Deref(_)),
         _ => false,
     }
 }
 
 /// Whether a place is an element of memory, or a part of one.
-fn is_in_memory(place: &Expr) -> bool {
+pub(super) fn is_in_memory(place: &Expr) -> bool {
     match &place.kind {
         ExprKind::Index { base, .. } => matches!(base.result_kind, Kind::Memory(_)) || is_in_memory(base),
         ExprKind::Field { base, .. } => is_in_memory(base),

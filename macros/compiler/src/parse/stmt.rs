@@ -10,7 +10,6 @@ use syn::{Item, Local, LocalInit, Pat, Stmt as SynStmt, Type, parse2};
 use super::Parser;
 use super::filled_arrays::Filling;
 use super::iter_consumers::with_stated_type;
-use super::named_ranges;
 use super::operand_types::TypeHint;
 use super::signature::shape_kind;
 use super::syntax::strip;
@@ -44,13 +43,16 @@ impl Parser<'_> {
                 continue;
             }
             if let SynStmt::Local(local) = &*stmt
-                && let Some(rest) = named_ranges::without(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
+                && let Some(option) = self.named_option(local)
+                && let Pat::Ident(name) = &local.pat
             {
-                stmts = rest.into_iter().map(Cow::Owned).collect();
+                statements.extend(self.local(&option).map(|kind| Stmt { kind, span }));
+                let bound = self.lookup(&name.ident);
+                self.optional_copies.extend(bound);
                 continue;
             }
             if let SynStmt::Local(local) = &*stmt
-                && let Some(rest) = self.with_named_places(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
+                && let Some(rest) = self.without_name(local, &stmts.iter().map(|stmt| &**stmt).collect::<Vec<_>>())
             {
                 stmts = rest.into_iter().map(Cow::Owned).collect();
                 continue;
@@ -90,15 +92,24 @@ impl Parser<'_> {
         match item {
             // The text's constants are evaluated beside the body, where only the function's outermost items are in
             // scope.
-            Item::Const(_) | Item::Use(_) | Item::Type(_) if self.scopes.len() > 2 => {
+            Item::Const(_) | Item::Static(_) | Item::Use(_) | Item::Type(_) if self.scopes.len() > 2 => {
                 self.diags.push(messages::nested_item(SpanRange::of(item)));
                 None
             }
-            Item::Const(_) | Item::Use(_) | Item::Type(_) => Some(StmtKind::Item(item.to_token_stream())),
+            Item::Static(of) if matches!(of.mutability, syn::StaticMutability::Mut(_)) => {
+                self.diags.push(messages::unsupported_syntax(SpanRange::of(item), "a `static mut` is"));
+                None
+            }
+            Item::Const(_) | Item::Static(_) | Item::Use(_) | Item::Type(_) => {
+                Some(StmtKind::Item(item.to_token_stream()))
+            }
             _ => {
                 self.diags.push(
-                    messages::unsupported_syntax(SpanRange::of(item), "items other than `const`, `type` and `use` are")
-                        .help("move it out of the function"),
+                    messages::unsupported_syntax(
+                        SpanRange::of(item),
+                        "items other than `const`, `static`, `type` and `use` are",
+                    )
+                    .help("move it out of the function"),
                 );
                 None
             }

@@ -24,6 +24,19 @@ pub(crate) fn implements_operators(text: &str) -> bool {
     })
 }
 
+/// Whether a text has a device `impl` of a trait for a type, without arguments of the trait.
+pub(crate) fn implements(text: &str, of_trait: &str, ty: &str) -> bool {
+    after(text, "for", ty).any(|rest| {
+        let head = &text[..text.len() - rest.len() - ty.len()];
+        let Some(head) = head.trim_end().strip_suffix("for") else { return false };
+        let start = head.rfind(['}', ';', ']']).map_or(0, |end| end + 1);
+        let line = head[start..].trim();
+        let is_of_trait = line.split(|of: char| !is_of_name(of)).any(|word| word == of_trait);
+        let is_device = ["#[device]", "#[phalanx::device]"].iter().any(|attribute| head[..start].ends_with(attribute));
+        is_of_trait && line.starts_with("impl") && is_device
+    })
+}
+
 /// Returns the type that `type name = ..;` makes another name of, if the text has one.
 pub(crate) fn alias_of(text: &str, name: &str) -> Option<syn::Type> {
     let rest = only(after(text, "type", name))?.trim_start().strip_prefix('=')?;
@@ -81,9 +94,9 @@ pub(crate) fn values_taken(text: &str, name: &str) -> Option<usize> {
     known
 }
 
-/// Whether a text has functions of this name, and all of them take a `&[T]` as the value at this position, that of a method's `self` not
-/// counted.
-pub(crate) fn takes_slice(text: &str, name: &str, position: usize) -> bool {
+/// Whether a text has functions of this name, and all of them take a `&[T]`, or a `&mut [T]`, as the value at this position, that of a
+/// method's `self` not counted.
+pub(crate) fn takes_slice(text: &str, name: &str, position: usize, mutable: bool) -> bool {
     let takes = |rest: &str| {
         let signature = syn::parse_str::<syn::Signature>(&format!("fn {name}{}", header(rest))).ok()?;
         let mut values = signature.inputs.into_iter().filter_map(|input| match input {
@@ -91,7 +104,7 @@ pub(crate) fn takes_slice(text: &str, name: &str, position: usize) -> bool {
             syn::FnArg::Typed(typed) => Some(typed.ty),
         });
         match *values.nth(position)? {
-            syn::Type::Reference(reference) if reference.mutability.is_none() => {
+            syn::Type::Reference(reference) if reference.mutability.is_some() == mutable => {
                 Some(matches!(*reference.elem, syn::Type::Slice(_)))
             }
             _ => Some(false),
@@ -212,7 +225,7 @@ mod tests {
         assert!(defines_default("#[device] impl A { fn default() -> A { A } }"));
         let slices = "fn f(&self, x: &[u32], y: u32) {} fn g(x: &[u32]) {} fn g(x: &mut [u32]) {}";
         assert_eq!(
-            [("f", 0), ("f", 1), ("f", 2), ("g", 0)].map(|(name, at)| takes_slice(slices, name, at)),
+            [("f", 0), ("f", 1), ("f", 2), ("g", 0)].map(|(name, at)| takes_slice(slices, name, at, false)),
             [true, false, false, false]
         );
         let methods = "fn a(self, x: u32) {} fn b(&self) {} fn c(x: &u32) {} fn d(&mut self) {}";

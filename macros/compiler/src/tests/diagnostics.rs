@@ -68,7 +68,7 @@ async fn kernel(group: &Cluster, output: &mut [u32], name: String) -> u32 {
             (6, 5, Rule::TokenNeverWaited),
             (7, 31, Rule::UnknownMethod),
             (8, 11, Rule::WrongKind),
-            (9, 14, Rule::UnsupportedLoop),
+            (9, 29, Rule::UnknownLabel),
             (10, 5, Rule::ArgumentCount),
             (10, 23, Rule::UnsupportedLiteral),
         ],

@@ -188,6 +188,63 @@ fn what_decides_a_barrier() {
             "let mut v = [n, rank]; let (a, b) = v.split_at_mut(1); for (x, y) in a.iter_mut().zip(b.iter_mut()) { *x = *y; } if v[0] > 3 { S }",
             "let mut v = [n, 2]; let (a, b) = v.split_at_mut(1); for (x, y) in a.iter_mut().zip(b.iter_mut()) { *x = *y; } if v[0] > 3 { S }",
         ),
+        (
+            "let v = [n, rank]; if v.iter().filter_map(|x| x.checked_sub(3)).count() > 1 { S }",
+            "let v = [n, 2]; if v.iter().filter_map(|x| x.checked_sub(3)).count() > 1 { S }",
+        ),
+        (
+            "let v = [n, 2]; let r = v.get(rank as usize); if let Some(x) = r { S }",
+            "let v = [n, 2]; let r = v.get(n as usize); if let Some(x) = r { S }",
+        ),
+        (
+            "let v = [n, rank]; let r = v.get(1); match r { Some(x) if *x > 3 => { S } _ => {} }",
+            "let v = [n, 2]; let r = v.get(1); match r { Some(x) if *x > 3 => { S } _ => {} }",
+        ),
+        (
+            "let v = [n, rank, 3]; for w in v.windows(2) { if let [a, b] = w && a < b { S } }",
+            "let v = [n, 2, 3]; for w in v.windows(2) { if let [a, b] = w && a < b { S } }",
+        ),
+        (
+            "let v = [n, rank, 3]; let w = &v[1..]; match w { [5, rest @ ..] if n > 3 => {} [first, ..] if *first > 3 => { S } _ => {} }",
+            "let v = [n, 2, 3]; let w = &v[1..]; match w { [5, rest @ ..] if n > 3 => {} [first, ..] if *first > 3 => { S } _ => {} }",
+        ),
+        ("let v = [n, rank]; if v[..] == [3, 4] { S }", "let v = [n, 2]; if v[..] == [3, 4] { S }"),
+        (
+            "let v = [n, rank]; let it = v.iter().map(|x| x + 1); if it.sum::<u32>() > 3 { S }",
+            "let v = [n, 2]; let it = v.iter().map(|x| x + 1); if it.sum::<u32>() > 3 { S }",
+        ),
+        (
+            "let v = [n, 2]; let w = [rank]; if v.iter().chain(&w).any(|x| *x == 7) { S }",
+            "let v = [n, 2]; let w = [n]; if v.iter().chain(&w).any(|x| *x == 7) { S }",
+        ),
+        (
+            "let v = [n, 2]; if v.iter().map(|x| x + 1).take(rank as usize).sum::<u32>() > 3 { S }",
+            "let v = [n, 2]; if v.iter().map(|x| x + 1).take(n as usize).sum::<u32>() > 3 { S }",
+        ),
+        (
+            "let r: Result<u32, u32> = if rank > 3 { Ok(n) } else { Err(n) }; if r.is_ok() { S }",
+            "let r: Result<u32, u32> = if n > 3 { Ok(n) } else { Err(n) }; if r.is_ok() { S }",
+        ),
+        (
+            "let r: Result<u32, u32> = if rank > 3 { Ok(n) } else { Err(n) }; match r { Ok(x) => { S } Err(_) => {} }",
+            "let r: Result<u32, u32> = if n > 3 { Ok(n) } else { Err(n) }; match r { Ok(x) => { S } Err(_) => {} }",
+        ),
+        (
+            "let r: Result<u32, u32> = Ok(rank); match r { Ok(x) if x > 3 => { S } _ => {} }",
+            "let r: Result<u32, u32> = Ok(n); match r { Ok(x) if x > 3 => { S } _ => {} }",
+        ),
+        (
+            "let r: Result<u32, u32> = if n > 3 { Ok(2) } else { Err(rank) }; if let Err(e) = r && e > 3 { S }",
+            "let r: Result<u32, u32> = if n > 3 { Ok(2) } else { Err(n) }; if let Err(e) = r && e > 3 { S }",
+        ),
+        (
+            "let r: Result<u32, u32> = Some(rank).filter(|x| x % 2 == 0).ok_or(n); if r.is_err() { S }",
+            "let r: Result<u32, u32> = Some(n).filter(|x| x % 2 == 0).ok_or(n); if r.is_err() { S }",
+        ),
+        (
+            "let v = [n, rank]; if v.binary_search(&3).is_ok() { S }",
+            "let v = [n, 2]; if v.binary_search(&3).is_ok() { S }",
+        ),
     ] {
         let with = |body: &str| broken(&body.replace('S', "block.sync();").replace("block.sync();ome", "Some"));
         assert_eq!(with(of_thread), ["divergent_collective"], "{of_thread}");
@@ -245,7 +302,19 @@ fn what_is_no_value() {
         ("let v = [n; 4]; let w = &v[1..]; let f = |k: usize| w[k] + *w;", "part_of_memory"),
         ("let mut v = [[n; 4]; 2]; let (a, b) = v[1].split_at_mut(2); a[0] = b[0];", "part_of_memory"),
         ("let v = [n; 4]; let it = v.iter();", "unsupported_loop"),
-        ("let v = [n; 4]; let it = v.iter().map(|x| x + 1); for x in it { output[0] = x; }", "unsupported_loop"),
+        ("let v = [n; 4]; let it = v.iter(); for x in it {} for x in it {}", "unsupported_loop"),
+        ("let v = [n; 4]; let mut it = v.iter(); output[0] = *it.next().unwrap();", "unsupported_loop"),
+        (
+            "let v = [n; 4]; let mut k = 3; let it = v.iter().map(move |x| x + k); k = 4; for x in it {}",
+            "unsupported_loop",
+        ),
+        ("let v = [n; 4]; let k = 3; let it = v.iter().map(|x| x + k); let k = 4; for x in it {}", "unsupported_loop"),
+        ("match input { [] => {} [x] => {} }", "wrong_kind"),
+        ("match input { [x, rest @ ..] if rest.len() > 3 => {} _ => {} }", "wrong_kind"),
+        ("for (i, o) in output.iter_mut().enumerate() { let i = 1 - i; *o = n; }", "part_of_memory"),
+        ("for o in output.iter_mut() { let output = [n]; *o = output[0]; }", "part_of_memory"),
+        ("for o in output.iter_mut() { println!(\"{}\", o); }", "part_of_memory"),
+        ("for x in input.iter().zip(input).chain(input.iter().zip(input)) {}", "unsupported_loop"),
         ("let v = [n; 4]; let it = v.windows(2);", "unsupported_loop"),
         ("if let 1.0 = n as f32 {}", "unsupported_pattern"),
         ("match (n as f32, n) { (1.0, 2) | (3, 2.0) => {} _ => {} }", "unsupported_pattern"),

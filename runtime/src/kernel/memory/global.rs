@@ -207,6 +207,14 @@ impl<T> Global<'_, T> {
     }
 }
 
+impl<T> GlobalMut<'_, T> {
+    /// Returns a part of a thread's own array, which nobody else uses while it is borrowed.
+    #[inline]
+    pub(super) fn of_own(base: NonNull<u8>, start: usize, length: usize) -> Self {
+        GlobalMut { id: MemoryId::Own(base), start, length, memory: PhantomData }
+    }
+}
+
 impl<'a, T> From<GlobalMut<'a, T>> for Global<'a, T> {
     #[inline]
     fn from(GlobalMut { id, start, length, .. }: GlobalMut<'a, T>) -> Self {

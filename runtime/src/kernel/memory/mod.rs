@@ -31,7 +31,9 @@ pub use self::index::Index;
 pub(crate) use self::index::position;
 pub use self::lent::lent;
 pub use self::local::{Elements, array_len, element, element_at_mut, element_mut};
-pub use self::own_slice::{Lent, LentMemory, LentMut, OwnSlice, slice_of};
+pub use self::own_slice::{
+    Lent, LentMemory, LentMut, LentMutMemory, OwnSlice, OwnSliceMut, lend_mut, slice_of, slice_of_mut,
+};
 pub use self::place::{MemoryPlace, field, nth, place, place_unchecked, read_place, update_place, write_place};
 pub use self::remote::{RemoteArray, RemoteSlice};
 pub use self::rows::{MatrixMemory, SwizzledMemory, SwizzledTiles};

@@ -1,11 +1,12 @@
-//! Parts of a thread's own arrays as arguments of device functions that take a `&[T]`, and what such functions take.
+//! Parts of a thread's own arrays as arguments of device functions that take a `&[T]` or a `&mut [T]`, and what such functions take.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use super::global::{Global, GlobalMut};
 use super::local::Elements;
-use super::{Addressed, Memory, Sliced, sealed};
+use super::{Addressed, Memory, MemoryMut, Sliced, SlicedMut, sealed};
+use crate::program::template::Summary;
 use crate::program::types::DeviceCopy;
 use crate::sim::{MemoryId, Site};
 
@@ -72,11 +73,77 @@ impl<'a, T: DeviceCopy> Sliced for OwnSlice<'a, T> {
     }
 }
 
+/// A part of a thread's own array, which one function changes while it is borrowed.
+#[derive(Debug)]
+pub struct OwnSliceMut<'a, T> {
+    /// The array's first byte.
+    base: NonNull<u8>,
+    start: usize,
+    length: usize,
+    memory: PhantomData<&'a mut [T]>,
+}
+
+/// Evaluates `&mut array[..]`.
+#[inline]
+pub fn slice_of_mut<A: Elements<Element: DeviceCopy>>(array: &mut A) -> OwnSliceMut<'_, A::Element> {
+    let elements = array.elements_mut();
+    let length = elements.len();
+    OwnSliceMut { base: NonNull::from(elements).cast(), start: 0, length, memory: PhantomData }
+}
+
+impl<T> sealed::Sealed for OwnSliceMut<'_, T> {}
+
+impl<T: DeviceCopy> Memory for OwnSliceMut<'_, T> {
+    type Element = T;
+
+    #[inline]
+    fn length(&self) -> usize {
+        self.length
+    }
+
+    #[inline]
+    fn read(&self, index: usize, site: Site) -> T {
+        super::read(self, index, site)
+    }
+}
+
+impl<T: DeviceCopy> Addressed for OwnSliceMut<'_, T> {
+    #[inline]
+    fn id(&self) -> MemoryId {
+        MemoryId::Own(self.base)
+    }
+
+    #[inline]
+    fn start(&self) -> usize {
+        self.start
+    }
+}
+
+impl<T: DeviceCopy> MemoryMut for OwnSliceMut<'_, T> {}
+
+impl<'a, T: DeviceCopy> Sliced for OwnSliceMut<'a, T> {
+    type Slice<U: DeviceCopy> = OwnSlice<'a, U>;
+
+    #[inline]
+    fn part<U: DeviceCopy>(&self, start: usize, length: usize) -> OwnSlice<'a, U> {
+        OwnSlice { base: self.base, start, length, memory: PhantomData }
+    }
+}
+
+impl<'a, T: DeviceCopy> SlicedMut for OwnSliceMut<'a, T> {
+    type SliceMut<U: DeviceCopy> = OwnSliceMut<'a, U>;
+
+    #[inline]
+    fn part_mut<U: DeviceCopy>(&self, start: usize, length: usize) -> OwnSliceMut<'a, U> {
+        OwnSliceMut { base: self.base, start, length, memory: PhantomData }
+    }
+}
+
 /// What a device function takes for a `&[T]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be lent as `&[{T}]` in a kernel",
     label = "no slice",
-    note = "write a part of a local array, `&array[..]`; copy a constant first: `let table = TABLE;`"
+    note = "write a part of an array, `&array[..]`"
 )]
 pub trait Lent<'a, T> {
     #[doc(hidden)]
@@ -118,10 +185,14 @@ impl<'a, T> LentMemory<'a, T> for GlobalMut<'a, T> {}
 /// What a device function takes for a `&mut [T]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be lent as `&mut [{T}]` in a kernel",
-    label = "no memory that all threads share",
-    note = "a function that changes a local array takes `&mut [T; N]` of a const parameter `N`"
+    label = "no slice that can be changed",
+    note = "write a part of a local array, `&mut array[..]`"
 )]
 pub trait LentMut<'a, T> {
+    /// Whether it is a thread's own array.
+    #[doc(hidden)]
+    const IS_OWN: bool = false;
+
     #[doc(hidden)]
     fn lend_mut(self) -> GlobalMut<'a, T>;
 }
@@ -131,4 +202,37 @@ impl<'a, T> LentMut<'a, T> for GlobalMut<'a, T> {
     fn lend_mut(self) -> GlobalMut<'a, T> {
         self
     }
+}
+
+impl<'a, T> LentMut<'a, T> for OwnSliceMut<'a, T> {
+    const IS_OWN: bool = true;
+
+    #[inline]
+    fn lend_mut(self) -> GlobalMut<'a, T> {
+        GlobalMut::of_own(self.base, self.start, self.length)
+    }
+}
+
+/// What a device function takes for a `&mut [T]` that it copies, or whose elements it changes by atomics.
+#[diagnostic::on_unimplemented(
+    message = "this function copies memory, loads vectors of it or has atomics, and `{Self}` is no memory that other threads have",
+    label = "a thread's own array",
+    note = "use a shared array, or have the function read and write element by element"
+)]
+pub trait LentMutMemory<'a, T>: LentMut<'a, T> {}
+
+impl<'a, T> LentMutMemory<'a, T> for GlobalMut<'a, T> {}
+
+/// The message for a function that passes what it is lent to another one, for which it is no memory.
+const OWN_ARRAY_CHANGED: &str = "a function that copies memory, loads vectors of it, has atomics or passes it to a method is given a thread's own array as a `&mut [T]`: use a shared array, or have the function read and write element by element";
+
+/// Lends what the function with this marker takes for a `&mut [T]`.
+#[inline(always)]
+pub fn lend_mut<'a, M: Summary, T, L: LentMut<'a, T>>(lent: L) -> GlobalMut<'a, T> {
+    const {
+        if L::IS_OWN && (M::NEEDS_MEMORY || M::CHANGED_BY_METHOD) {
+            panic!("{}", OWN_ARRAY_CHANGED);
+        }
+    }
+    lent.lend_mut()
 }

@@ -46,6 +46,13 @@ impl Builder<'_> {
         self.in_known_variant(held, variant)
     }
 
+    /// A `Result` that holds this value, whose variant the text shows.
+    pub(super) fn in_outcome(&mut self, held: Value, ok: bool, at: SpanRange) -> Value {
+        let variant = self.nothing(at);
+        self.computed.insert(variant.node, Computed::Number(u64::from(ok)));
+        self.in_known_variant(held, variant)
+    }
+
     /// An `Option` that holds this value where its variant, which is 0 or 1, says so.
     pub(super) fn in_known_variant(&mut self, held: Value, variant: Value) -> Value {
         let mut value = self.without_variant(&held);

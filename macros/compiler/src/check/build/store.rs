@@ -1,12 +1,15 @@
 //! Stores to variables, to parts of them and to memory, by the function itself and by functions that it lends them to.
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::fields::{has_index_within, is_part_of_memory};
 use super::memory::region_of_kind;
 use super::{Builder, NodeId, Value, Variable};
-use crate::check::cfg::{AccessKind, Covers, Extent, Region, Root};
+use crate::check::cfg::{AccessKind, Covers, Extent, Region, Root, Source};
 use crate::model::LocalId;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::kind::{Kind, Memory};
+use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::span::SpanRange;
 
@@ -100,6 +103,13 @@ impl<'f> Builder<'f> {
         for (position, (argument, value)) in arguments.iter().zip(values).enumerate() {
             let receiver = position == 0 && matches!(callee, Callee::Method(..));
             if let Some(local) = self.lent_local(argument, receiver) {
+                // A function's summary does not say what it writes to a slice.
+                let node = if let Kind::Memory(_) = argument.result_kind {
+                    let what = "what a function writes to a slice";
+                    self.node(Source::Known { uniformity: Uniformity::Divergent, what }, vec![node], at)
+                } else {
+                    node
+                };
                 self.set_node(self.variable_of(local), node, Extent::Part, at);
                 self.write_behind(local, node, at);
             }
@@ -131,6 +141,10 @@ impl<'f> Builder<'f> {
     fn lent_local(&self, argument: &Expr, receiver: bool) -> Option<LocalId> {
         if let ExprKind::Borrow { mutable, target } = &argument.kind {
             return local_of(target).filter(|_| *mutable);
+        }
+        // A part of an array, as memory.
+        if let ExprKind::Op { op: Op::Part { mutable: true, .. }, operands, .. } = &argument.kind {
+            return self.lent_local(operands.first()?, false);
         }
         let local = local_of(argument)?;
         let may_change = if let Kind::Reference { mutable } = self.function.kind(local) {

@@ -9,9 +9,10 @@ use super::{
 };
 use crate::check::cfg::{Assertion, Covers, Formula, GivenTo, Granule, Select};
 use crate::model::LoopId;
-use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
+use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp, outcome_of};
 use crate::model::kind::Kind;
 use crate::model::message::Test;
+use crate::model::op::Variant;
 use crate::model::range::Adaptor;
 use crate::model::token::TokenLoss;
 use crate::model::ty::{TypeShape, ValueType};
@@ -166,6 +167,11 @@ impl<'f> Builder<'f> {
                 let members = (0..).map(Member::Unnamed);
                 let members: Vec<_> = members.zip(elements).map(|(member, _)| self.field(&member)).collect();
                 self.aggregate(members, elements.iter(), None, at)
+            }
+            ExprKind::Struct { path, fields, .. } if outcome_of(path).is_some() => {
+                let held = fields.iter().map(|(_, field)| self.value(field)).next();
+                let held = held.unwrap_or_else(|| self.nothing(at));
+                self.in_outcome(held, outcome_of(path) == Some(Variant::Ok), at)
             }
             ExprKind::Struct { fields, base, .. } => {
                 let members = fields.iter().map(|(member, _)| self.field(member)).collect();

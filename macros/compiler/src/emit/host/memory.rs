@@ -36,7 +36,11 @@ impl Host<'_> {
             (Part::Row, true) => "row_mut",
             (Part::Chunk | Part::ExactChunk, false) => "chunk",
             (Part::Chunk | Part::ExactChunk, true) => "chunk_mut",
-            (Part::Array, _) => "slice_of",
+            (Part::Array, true) => {
+                let arguments = operands.iter().map(|array| self.expr(array));
+                return private(at, "slice_of_mut", quote!(#(#arguments),*));
+            }
+            (Part::Array, false) => "slice_of",
         };
         self.on_memory(name, operands, at)
     }

@@ -28,6 +28,7 @@ pub(super) const UNSEEN: &[(&str, &str)] = &[
     ("range {}..{} out of bounds: the len is {}", RUNTIME),
     ("window size must be non-zero", RUNTIME),
     ("`?` after this is", "of what the macro writes itself, which it can read"),
+    ("this comparison is", "the same"),
     ("this loop is", "the same"),
     ("this call is", "the same"),
     ("a closure of this form is", "the same"),

@@ -170,7 +170,7 @@ fn conditions_that_take_statements() {
              if (!value.is_err()) {
                  break;
              }
-             auto x = value.value;
+             auto x = value.error;
              r = x;
          }",
     );

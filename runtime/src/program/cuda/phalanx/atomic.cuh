@@ -306,7 +306,8 @@ struct atomic_element {
     __device__ __forceinline__ result<T> compare_exchange(T current, T replacement, Success, Failure) const {
         const bits before =
             detail::atomic_operations<Success, Scope, Failure>::exchange_if(place(), to_bits(current), to_bits(replacement));
-        return {of_bits(before), before == to_bits(current)};
+        const T previous = of_bits(before);
+        return {previous, previous, before == to_bits(current)};
     }
     template <class Success, class Failure>
     __device__ __forceinline__ result<T> compare_exchange_weak(T current, T replacement, Success success, Failure failure) const {

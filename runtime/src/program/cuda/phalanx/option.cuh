@@ -1,4 +1,4 @@
-// `Option<T>` and `Result<T, T>`, with the operations that kernels have: creation, tests and access to the value. An
+// `Option<T>` and `Result<T, E>`, with the operations that kernels have: creation, tests and access to the value. An
 // absent value is never read, because `value` is then uninitialized.
 #pragma once
 #include <phalanx/failure.cuh>
@@ -87,11 +87,25 @@ __device__ __forceinline__ continuation<Next> if_some(const Next& next) {
     return {next};
 }
 
-// The values of both cases have the same type, as in the result of `compare_exchange`.
-template <class T>
+// `result<u32, fault> r = result<u32, fault>::ok(x); if (r.is_ok()) use(r.value);`. That of `compare_exchange` has one type for both cases.
+template <class T, class E = T>
 struct result {
     T value;
+    E error;
     bool success;
+
+    __device__ __forceinline__ static result ok(T value) {
+        result r;
+        r.value = value;
+        r.success = true;
+        return r;
+    }
+    __device__ __forceinline__ static result err(E error) {
+        result r;
+        r.error = error;
+        r.success = false;
+        return r;
+    }
 
     __device__ __forceinline__ bool is_ok() const { return success; }
     __device__ __forceinline__ bool is_err() const { return !success; }
@@ -106,7 +120,7 @@ struct result {
     __device__ __forceinline__ T unwrap_or(T other) const { return success ? value : other; }
 
     __device__ __forceinline__ friend constexpr bool operator==(const result& a, const result& b) {
-        return a.success == b.success && a.value == b.value;
+        return a.success == b.success && (a.success ? a.value == b.value : a.error == b.error);
     }
 };
 

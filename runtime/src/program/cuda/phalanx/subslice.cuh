@@ -107,6 +107,12 @@ __device__ __forceinline__ auto slice_of(const Array& array) {
     return detail::all_of(array);
 }
 
+// `&mut array[..]`
+template <class T, unsigned long long N>
+__device__ __forceinline__ slice_mut<T> slice_of_mut(local_array<T, N>& array) {
+    return {array.elements, N};
+}
+
 // `&memory[start..end]`
 template <class Memory, class Start, class End>
 __device__ __forceinline__ auto subslice(Memory&& memory, Start start, End end, PHALANX_SITE) {

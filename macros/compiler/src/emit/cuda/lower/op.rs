@@ -11,7 +11,7 @@ use crate::model::copy::CopyOp;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
-use crate::model::op::{Op, Stored};
+use crate::model::op::{Op, Part, Stored};
 use crate::model::ty::ValueType;
 use crate::model::walk::walk;
 use crate::model::{SiteId, ValueId};
@@ -86,6 +86,9 @@ impl Lower<'_> {
                 let name = if op == Op::DynamicShared { "dynamic_shared" } else { "dynamic_shared_slice" };
                 let element = types.map(|(element, _)| shape(&element.shape)).unwrap_or_default();
                 CuExpr::Call { callee: template(name, element), arguments: values.collect(), site }
+            }
+            Op::Part { form: Part::Array, mutable: true, .. } => {
+                memory::function("slice_of_mut", values.collect(), None)
             }
             Op::Part { form, .. } if unchecked => memory::unchecked_part(form, values.collect(), site),
             Op::Part { form, .. } => {

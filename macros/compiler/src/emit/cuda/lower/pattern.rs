@@ -245,7 +245,7 @@ impl Lower<'_> {
             PatternKind::Variant { variant, field } => {
                 let base = Box::new(value.clone());
                 let is = CuExpr::Method { base, name: variant.test(), arguments: Vec::new(), site: None };
-                let field = field.as_ref().and_then(|field| self.test(field, &payload(value)));
+                let field = field.as_ref().and_then(|field| self.test(field, &payload(*variant, value)));
                 all([Some(is), field])
             }
             PatternKind::Or(alternatives) => {
@@ -326,8 +326,8 @@ impl Lower<'_> {
             PatternKind::Struct { fields, .. } => {
                 fields.iter().flat_map(|(member, field)| self.parts(field, &value.field(field_name(member)))).collect()
             }
-            PatternKind::Variant { variant: Variant::Some | Variant::Ok | Variant::Err | Variant::None, field } => {
-                field.iter().flat_map(|field| self.parts(field, &payload(value))).collect()
+            PatternKind::Variant { variant, field } => {
+                field.iter().flat_map(|field| self.parts(field, &payload(*variant, value))).collect()
             }
             PatternKind::Or(alternatives) => self.chosen(alternatives, value),
         }
@@ -354,8 +354,11 @@ pub(super) fn is_bare(expr: &Expr) -> bool {
 }
 
 /// Returns the value inside an `Option` or a `Result`.
-fn payload(value: &CuExpr) -> CuExpr {
-    value.field("value".into())
+fn payload(variant: Variant, value: &CuExpr) -> CuExpr {
+    match variant {
+        Variant::Some | Variant::None | Variant::Ok => value.field("value".into()),
+        Variant::Err => value.field("error".into()),
+    }
 }
 
 /// Returns the elements of an array that a pattern matches; rustc checks that there are as many.

@@ -8,10 +8,11 @@ use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::{cast, shape, template};
 use crate::model::effect::effect;
-use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, Member, UnaryOp};
+use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, Member, UnaryOp, outcome_of};
 use crate::model::facts::Effect;
 use crate::model::kind::Kind;
 use crate::model::method::ScalarFunction;
+use crate::model::op::Variant;
 use crate::model::place::{local_of, may_write};
 use crate::model::ty::ValueType;
 use crate::model::{LocalId, SiteId, SlotId};
@@ -55,7 +56,14 @@ impl Lower<'_> {
                 arguments: vec![self.value(element)],
                 site: None,
             },
-            ExprKind::Struct { fields, base, slot, .. } => self.structure(fields, base.as_deref(), *slot),
+            ExprKind::Struct { path, fields, base, slot } => match outcome_of(path) {
+                Some(variant) => {
+                    let function = if variant == Variant::Ok { "::ok" } else { "::err" };
+                    let arguments = fields.iter().map(|(_, value)| self.value(value)).collect();
+                    CuExpr::Call { callee: vec![Fragment::Type(*slot), function.into()], arguments, site: None }
+                }
+                None => self.structure(fields, base.as_deref(), *slot),
+            },
             ExprKind::Tuple { elements, slot } => {
                 let elements = self.operands(&elements.iter().collect::<Vec<_>>());
                 CuExpr::Braces(vec![Fragment::Type(*slot)], elements)
