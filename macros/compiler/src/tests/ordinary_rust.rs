@@ -297,7 +297,6 @@ fn collectives_in_closures() {
 #[test]
 fn what_is_no_value() {
     for (body, rule) in [
-        ("let mut v = [n; 4]; output[0] = total(&mut v[1..]);", "part_of_memory"),
         ("let v = [n; 4]; let w = &v[1..]; let x = *w;", "part_of_memory"),
         ("let v = [n; 4]; let w = &v[1..]; let f = |k: usize| w[k] + *w;", "part_of_memory"),
         ("let mut v = [[n; 4]; 2]; let (a, b) = v[1].split_at_mut(2); a[0] = b[0];", "part_of_memory"),
