@@ -268,3 +268,12 @@ fn the_text_of_checks() {
         "(holds_at_launch<0> ? subslice_unchecked(x, n, n + w) : subslice(x, n, n + w))",
     );
 }
+
+#[test]
+fn names_of_names_are_not_read_forever() {
+    let lets: String = (1..200).map(|k| format!("let a{k} = a{} + a{};", k - 1, k - 1)).collect();
+    let accesses: String = (0..200).map(|k| format!("out[a{k}] = 1.0;")).collect();
+    let found = checks(&format!("{KERNEL} {{ let a0 = n; {lets} {accesses} }}"));
+    assert_eq!(found[1], "(p2 + p2) < len1");
+    assert!(found.len() < 10, "{}", found.len());
+}

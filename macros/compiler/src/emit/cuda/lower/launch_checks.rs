@@ -25,6 +25,9 @@ use crate::model::{Function, LocalId, Role, SiteId};
 /// The most checks of a function. A program has 64.
 const MOST_CHECKS: usize = 64;
 
+/// The most expressions that are read for one check, one argument, or one variable.
+const MOST_READ: usize = 400;
+
 /// Where the value of a variable comes from.
 #[derive(Clone)]
 pub(super) enum Origin<'e> {
@@ -47,7 +50,9 @@ pub(super) struct Scope<'e> {
     pub(super) limits: Vec<Option<Limit<'e>>>,
     /// The limits whose bounds are being read.
     pub(super) busy: Vec<usize>,
+    /// How deep the expression that is read lies in another one, and how many more are read for the same purpose.
     pub(super) depth: usize,
+    pub(super) left: usize,
     found: AtLaunch,
     sites: BTreeMap<SiteId, u16>,
 }
@@ -74,6 +79,7 @@ pub(super) fn launch_checks<'e>(
         limits: Vec::new(),
         busy: Vec::new(),
         depth: 0,
+        left: MOST_READ,
         found: AtLaunch::default(),
         sites: BTreeMap::new(),
     };
@@ -154,7 +160,7 @@ impl<'e> Scope<'e> {
             ExprKind::Tuple { elements, .. } => &elements[..],
             _ => std::slice::from_ref(result),
         };
-        let parts: Vec<Terms> = parts.iter().map(|part| self.terms(part)).collect();
+        let parts: Vec<Terms> = parts.iter().map(|part| self.argument(part)).collect();
         if parts.iter().any(|part| may_be_known(part)) {
             self.found.result = parts;
         }
@@ -207,7 +213,7 @@ impl<'e> Scope<'e> {
         if !self.changes(init) {
             self.bind(local, Origin::Value(init, ty));
         } else if self.function.kind(local) == Kind::Value {
-            // The type of the declaration is that of the value.
+            self.left = MOST_READ;
             let terms = self.terms(init);
             self.bind(local, Origin::Terms(terms));
         }
@@ -347,6 +353,7 @@ impl<'e> Scope<'e> {
             self.bind(local, Origin::Range(range));
             return;
         }
+        self.left = MOST_READ;
         let terms = self.range(range);
         self.bind(local, Origin::Terms(terms));
     }
@@ -362,6 +369,7 @@ impl<'e> Scope<'e> {
         if access.is_constant() {
             return;
         }
+        self.left = MOST_READ;
         let Some(length) = self.length(access.memory) else { return };
         let index = self.terms(index);
         if !may_be_known(&index) || !may_be_known(&length) {
@@ -395,6 +403,7 @@ impl<'e> Scope<'e> {
 
     /// Returns the integer or the length that an argument is.
     fn argument(&mut self, argument: &'e Expr) -> Terms {
+        self.left = MOST_READ;
         let terms = match argument.result_kind {
             Kind::Memory(_) => self.length(argument).unwrap_or_default(),
             Kind::Value => self.terms(argument),

@@ -25,9 +25,9 @@ const DEEPEST: usize = 24;
 impl<'e> Scope<'e> {
     /// Returns what an integer is computed of.
     pub(super) fn terms(&mut self, expr: &'e Expr) -> Terms {
-        if self.depth == DEEPEST {
-            return vec![Term::Unknown];
-        }
+        // Names of names of values would be read again and again.
+        let Some(left) = self.left.checked_sub(1).filter(|_| self.depth < DEEPEST) else { return vec![Term::Unknown] };
+        self.left = left;
         self.depth += 1;
         let own = self.computed(expr);
         let terms = self.limited(expr, own);
