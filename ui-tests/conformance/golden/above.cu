@@ -2,6 +2,7 @@
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
@@ -21,9 +22,9 @@ extern "C" __global__ void
 above(readonly_slice<i32> input, i32 limit, slice_mut<i32> kept, slice_mut<u32> count, const __grid_constant__ launch_block phalanx_launch) {
 
     auto i = this_grid().thread_rank();
-    if (i < input.len() && input[i] > limit) {
+    if (i < input.len() && input[at_launch<0>(i)] > limit) {
         auto group = coalesced_threads();
-        auto value = input[i];
-        kept[places(group, count)] = value;
+        auto value = input[at_launch<0>(i)];
+        kept[at_launch<1>(places(group, count))] = value;
     }
 }

@@ -6,6 +6,7 @@
 #include <phalanx/block_barrier.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/option.cuh>
 #include <phalanx/peer_reads.cuh>
@@ -17,14 +18,14 @@ using namespace phalanx;
 
 __device__ __forceinline__ thread_block::arrival_token publish(const thread_block& block, shared_array<u32, 96>& array, u32 value) {
 #line 78 "ui-tests/conformance/src/kernels/block_phases.rs"
-    array[block.thread_rank()] = value;
+    array[at_launch<0>(block.thread_rank())] = value;
     return block.barrier_arrive();
 }
 
 __device__ __forceinline__ u32 read_next(const thread_block& block, shared_array<u32, 96>& array, thread_block::arrival_token token) {
 
     block.barrier_wait(token);
-    return array[(block.thread_rank() + 1) % 96];
+    return array[at_launch<1>((block.thread_rank() + 1) % 96)];
 }
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(96)
@@ -40,7 +41,7 @@ all_kinds(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block p
         auto value = read_next(block, array, token);
         cluster.sync_shared(); // orders shared memory: line 96 accesses shared memory
         auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
-        require(within(peer, i));
+        require(at_launch<2>(within(peer, i)));
 #line 101 "ui-tests/conformance/src/kernels/block_phases.rs"
         auto other = peer_reads.of(peer.get_unchecked(i));
         option<thread_block::arrival_token> read;
@@ -61,7 +62,7 @@ all_kinds(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block p
         token = publish(block, array, value ^ other);
     }
     block.barrier_wait(token);
-    require(within(array, 95 - i) & within(out, cluster.thread_rank()));
+    require(at_launch<4>(within(array, 95 - i)) & at_launch<3>(within(out, cluster.thread_rank())));
 #line 110 "ui-tests/conformance/src/kernels/block_phases.rs"
     block.sync();
     out.get_unchecked(cluster.thread_rank()) = array.get_unchecked(95 - i);

@@ -7,6 +7,7 @@
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
@@ -33,9 +34,9 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
 #line 22 "ui-tests/conformance/src/kernels/async_peers.rs"
     auto next = (rank + 1) % cluster.num_blocks();
     auto before = (rank + cluster.num_blocks() - 1) % cluster.num_blocks();
-    own[i] = input[cluster.thread_rank()];
+    own[at_launch<0>(i)] = input[at_launch<1>(cluster.thread_rank())];
     const auto steps = range(0, rounds);
-    const bool all_within = covers(got, values_of(steps) % 2) && covers_row<decltype(got.get_unchecked(0))>(values_of(i)) && covers(own, values_of(i));
+    const bool all_within = (holds_at_launch<0> && holds_at_launch<2> || covers(got, values_of(steps) % 2) && covers_row<decltype(got.get_unchecked(0))>(values_of(i)) && covers(own, values_of(i)));
     keep_test(all_within);
     #pragma unroll 2
     for (auto round : steps) {
@@ -48,7 +49,7 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
 
             empty[buffer].wait_parity(round / 2 % 2 == 0);
             if (!all_within) {
-                require(within(got, buffer));
+                require(at_launch<2>(within(got, buffer)));
             }
 #line 33 "ui-tests/conformance/src/kernels/async_peers.rs"
             auto there = cluster.map_shared_rank(row_of_unchecked(got, buffer), next);
@@ -57,7 +58,7 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
         }
         full[buffer].wait_parity(round / 2 % 2 == 1);
         if (!all_within) {
-            require(within(got, buffer) & within_row<decltype(got.get_unchecked(0))>(i));
+            require(at_launch<2>(within(got, buffer)) & at_launch<0>(within_row<decltype(got.get_unchecked(0))>(i)));
         }
 #line 38 "ui-tests/conformance/src/kernels/async_peers.rs"
         auto value = got.get_unchecked(buffer).get_unchecked(i) * 3 + i;
@@ -67,12 +68,12 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
             cluster.map_shared_rank(empty[buffer], before).arrive_shared(); // orders shared memory: line 24 accesses shared memory
         }
         if (!all_within) {
-            require(within(own, i));
+            require(at_launch<0>(within(own, i)));
         }
 #line 44 "ui-tests/conformance/src/kernels/async_peers.rs"
         cluster.sync(); // orders all memory: line 19 uses a phase barrier
         own.get_unchecked(i) = value;
     }
-    out[cluster.thread_rank()] = own[i];
+    out[at_launch<3>(cluster.thread_rank())] = own[at_launch<0>(i)];
     cluster.sync(); // orders all memory: line 19 uses a phase barrier
 }

@@ -3,6 +3,7 @@
 #include <phalanx/barrier.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
@@ -25,7 +26,7 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
     auto lane = warp.thread_rank();
     if (warp.meta_group_rank() == 0) {
         const auto steps = range(0, rounds);
-        const bool all_within = covers_row<decltype(stages.get_unchecked(0))>(values_of(range(u32(0), u32(3))) * 32 + lane) && covers(stages, values_of(steps) % 4) && covers(input, values_of(steps) * 96 + values_of(range(u32(0), u32(3))) * 32 + lane);
+        const bool all_within = (holds_at_launch<0> && holds_at_launch<1> && holds_at_launch<2> || covers_row<decltype(stages.get_unchecked(0))>(values_of(range(u32(0), u32(3))) * 32 + lane) && covers(stages, values_of(steps) % 4) && covers(input, values_of(steps) * 96 + values_of(range(u32(0), u32(3))) * 32 + lane));
         keep_test(all_within);
         #pragma unroll 4
         for (auto round : steps) {
@@ -33,7 +34,7 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
             auto stage = round % 4;
             empty[stage].wait_parity(round / 4 % 2 == 0);
             const auto steps_2 = range(u32(0), u32(3));
-            if (all_within || covers_row<decltype(stages.get_unchecked(0))>(values_of(steps_2) * 32 + lane) && covers(stages, values_of(stage)) && covers(input, round * 96 + values_of(steps_2) * 32 + lane)) {
+            if ((holds_at_launch<0> && holds_at_launch<1> && holds_at_launch<2> || all_within || covers_row<decltype(stages.get_unchecked(0))>(values_of(steps_2) * 32 + lane) && covers(stages, values_of(stage)) && covers(input, round * 96 + values_of(steps_2) * 32 + lane))) {
                 #pragma unroll
                 for (auto part : unclamped(steps_2)) {
 #line 129 "ui-tests/conformance/src/kernels/phase_barriers.rs"
@@ -42,7 +43,7 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
             } else {
                 for (auto part : steps_2) {
 #line 129 "ui-tests/conformance/src/kernels/phase_barriers.rs"
-                    stages[stage][part * 32 + lane] = input[round * 96 + part * 32 + lane];
+                    stages[at_launch<0>(stage)][at_launch<1>(part * 32 + lane)] = input[at_launch<2>(round * 96 + part * 32 + lane)];
                 }
             }
 #line 131 "ui-tests/conformance/src/kernels/phase_barriers.rs"
@@ -52,7 +53,7 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
         auto own = block.thread_rank() - 32;
         auto sum = f32(0.0f);
         const auto steps_3 = range(0, rounds);
-        const bool all_within_2 = covers_row<decltype(stages.get_unchecked(0))>((own + values_of(steps_3)) % 96) && covers(stages, values_of(steps_3) % 4);
+        const bool all_within_2 = (holds_at_launch<0> && holds_at_launch<3> || covers_row<decltype(stages.get_unchecked(0))>((own + values_of(steps_3)) % 96) && covers(stages, values_of(steps_3) % 4));
         keep_test(all_within_2);
         for (auto round_2 : steps_3) {
 #line 137 "ui-tests/conformance/src/kernels/phase_barriers.rs"
@@ -61,7 +62,7 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
             }
 #line 139 "ui-tests/conformance/src/kernels/phase_barriers.rs"
             if (!all_within_2) {
-                require(within(stages, stage_2) & within_row<decltype(stages.get_unchecked(0))>((own + round_2) % 96));
+                require(at_launch<0>(within(stages, stage_2)) & at_launch<3>(within_row<decltype(stages.get_unchecked(0))>((own + round_2) % 96)));
             }
 #line 139 "ui-tests/conformance/src/kernels/phase_barriers.rs"
             sum = sum * f32(0.5f) + stages.get_unchecked(stage_2).get_unchecked((own + round_2) % 96);
@@ -70,6 +71,6 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
                 empty[stage_2].arrive();
             }
         }
-        out[own] = sum;
+        out[at_launch<4>(own)] = sum;
     }
 }

@@ -2,6 +2,7 @@
 #define PHALANX_BLOCK 32, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
@@ -17,7 +18,7 @@ checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i
     constexpr auto i64_MIN = i64(-9223372036854775807ll - 1);
 #line 266 "ui-tests/conformance/src/kernels/guide.rs"
     auto i = this_thread_block().thread_rank();
-    auto count = counts[i];
+    auto count = counts[at_launch<0>(i)];
     if (!(count >= i32(0))) {
         assertion_failed(here(), count, i32(0));
     }
@@ -28,7 +29,7 @@ checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i
 #line 270 "ui-tests/conformance/src/kernels/guide.rs"
     auto sum = i64(0);
     const auto steps = range(0, count);
-    if (covers(values, values_of(steps))) {
+    if ((holds_at_launch<1> || covers(values, values_of(steps)))) {
         for (auto k : unclamped(steps)) {
 #line 272 "ui-tests/conformance/src/kernels/guide.rs"
             sum += values.get_unchecked(k);
@@ -36,12 +37,12 @@ checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i
     } else {
         for (auto k : steps) {
 #line 272 "ui-tests/conformance/src/kernels/guide.rs"
-            sum += values[k];
+            sum += values[at_launch<1>(k)];
         }
     }
 #line 274 "ui-tests/conformance/src/kernels/guide.rs"
     if (sum == i64_MIN) {
         panicked(here(), count);
     }
-    out[i] = abs(sum) / as<i64>(count);
+    out[at_launch<2>(i)] = abs(sum) / as<i64>(count);
 }

@@ -17,7 +17,7 @@ __device__ __forceinline__ void raise(slice_mut<u64> places, u32 at, u64 value) 
     while (seen < value) {
         auto value_2 = places.atomic(at).compare_exchange(seen, value, relaxed, relaxed);
         if (value_2.is_err()) {
-            auto actual = value_2.value;
+            auto actual = value_2.error;
 #line 155 "ui-tests/conformance/src/kernels/guide.rs"
             seen = actual;
         } else {

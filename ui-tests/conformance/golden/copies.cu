@@ -8,6 +8,7 @@
 #include <phalanx/groups.cuh>
 #include <phalanx/lanes.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
@@ -57,7 +58,7 @@ copies(const __grid_constant__ tensor_map<local_array<swizzled<u32, 32>, 8>> inp
         }
         full[step % 2].wait_parity(step / 2 % 2 == 1);
         const auto steps_2 = range(u32(0), u32(4));
-        if (covers(out, step * 256 + values_of(steps_2) * 64 + i) && covers_row<decltype(tile.get_unchecked(0))>(values_of(i % 32)) && covers(tile, values_of(steps_2) * 2 + i / 32)) {
+        if ((holds_at_launch<0> && holds_at_launch<1> || covers(out, step * 256 + values_of(steps_2) * 64 + i) && covers(tile, values_of(steps_2) * 2 + i / 32)) && covers_row<decltype(tile.get_unchecked(0))>(values_of(i % 32))) {
             #pragma unroll
             for (auto k : unclamped(steps_2)) {
 #line 181 "ui-tests/conformance/src/kernels/by_hand.rs"
@@ -66,7 +67,7 @@ copies(const __grid_constant__ tensor_map<local_array<swizzled<u32, 32>, 8>> inp
         } else {
             for (auto k : steps_2) {
 #line 181 "ui-tests/conformance/src/kernels/by_hand.rs"
-                out[step * 256 + k * 64 + i] = tile[k * 2 + i / 32][i % 32];
+                out[at_launch<0>(step * 256 + k * 64 + i)] = tile[at_launch<1>(k * 2 + i / 32)][i % 32];
             }
         }
 #line 183 "ui-tests/conformance/src/kernels/by_hand.rs"

@@ -3,6 +3,7 @@
 #include <phalanx/arguments.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
@@ -37,7 +38,7 @@ copy(readonly_slice<f32> input, slice_mut<f32> output, const __grid_constant__ l
     const auto steps_2 = range(whole_2 + grid.thread_rank(), input.len()).step_by(grid.num_threads());
     const auto rounds_2 = unclamped(steps_2);
     const auto values_2 = values_of(steps_2, rounds_2);
-    if (covers(output, values_2) && covers(input, values_2)) {
+    if ((holds_at_launch<0> && holds_at_launch<1> || covers(output, values_2) && covers(input, values_2))) {
         for (auto i_2 : rounds_2) {
 #line 143 "ui-tests/conformance/src/kernels/vectors.rs"
             output.get_unchecked(i_2) = input.get_unchecked(i_2);
@@ -45,7 +46,7 @@ copy(readonly_slice<f32> input, slice_mut<f32> output, const __grid_constant__ l
     } else {
         for (auto i_2 : steps_2) {
 #line 143 "ui-tests/conformance/src/kernels/vectors.rs"
-            output[i_2] = input[i_2];
+            output[at_launch<0>(i_2)] = input[at_launch<1>(i_2)];
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/limits.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
@@ -51,7 +52,7 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
     auto first = as<usize>(this_grid().block_rank()) * 8192;
     auto i = block.thread_rank();
     const auto steps = range(i, 8192).step_by(256);
-    if (all_of_warp(covers(tile, values_of(steps)) && covers(cells, first + as<usize>(values_of(steps))))) {
+    if (all_of_warp((holds_at_launch<0> && holds_at_launch<1> || covers(tile, values_of(steps)) && covers(cells, first + as<usize>(values_of(steps)))))) {
         for (auto k : unclamped(steps)) {
 #line 47 "ui-tests/conformance/src/kernels/phases.rs"
             tile.get_unchecked(k) = cells.get_unchecked(first + as<usize>(k));
@@ -59,7 +60,7 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
     } else {
         for (auto k : steps) {
 #line 47 "ui-tests/conformance/src/kernels/phases.rs"
-            require_of_warp(within(cells, first + as<usize>(k)) & within(tile, k));
+            require_of_warp(at_launch<1>(within(cells, first + as<usize>(k))) & at_launch<0>(within(tile, k)));
 #line 47 "ui-tests/conformance/src/kernels/phases.rs"
             tile.get_unchecked(k) = cells.get_unchecked(first + as<usize>(k));
         }
@@ -67,11 +68,11 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
 #line 49 "ui-tests/conformance/src/kernels/phases.rs"
     block.sync();
     const auto steps_2 = range(0, rounds);
-    const bool all_within = all_of_warp(covers(tile, values_of(range(i, 8192).step_by(256))) && covers(tile, limited(values_of(range(i, 8192).step_by(256)), other_than(0)) - 1) && covers(cells, first + as<usize>(values_of(range(i, 8192).step_by(256)))));
+    const bool all_within = all_of_warp((holds_at_launch<0> && holds_at_launch<1> && holds_at_launch<2> || covers(tile, values_of(range(i, 8192).step_by(256))) && covers(tile, limited(values_of(range(i, 8192).step_by(256)), other_than(0)) - 1) && covers(cells, first + as<usize>(values_of(range(i, 8192).step_by(256))))));
     for ([[maybe_unused]] auto i_2 : steps_2) {
 #line 51 "ui-tests/conformance/src/kernels/phases.rs"
         const auto steps_3 = range(i, 8192).step_by(256);
-        if (all_of_warp(all_within || covers(tile, values_of(steps_3)) && covers(tile, limited(values_of(steps_3), other_than(0)) - 1) && covers(cells, first + as<usize>(values_of(steps_3))))) {
+        if (all_of_warp((holds_at_launch<0> && holds_at_launch<1> && holds_at_launch<2> || all_within || covers(tile, values_of(steps_3)) && covers(tile, limited(values_of(steps_3), other_than(0)) - 1) && covers(cells, first + as<usize>(values_of(steps_3)))))) {
             for (auto k_2 : unclamped(steps_3)) {
 #line 52 "ui-tests/conformance/src/kernels/phases.rs"
                 auto is_rim = k_2 == 0 || k_2 == 8191;
@@ -83,10 +84,10 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
             for (auto k_2 : steps_3) {
 #line 52 "ui-tests/conformance/src/kernels/phases.rs"
                 auto is_rim = k_2 == 0 || k_2 == 8191;
-                require_of_warp( within(tile, k_2));
+                require_of_warp(at_launch<0>(within(tile, k_2)));
 #line 53 "ui-tests/conformance/src/kernels/phases.rs"
                 auto kept = KEPT[as<u32>(tile.get_unchecked(k_2).phase)][as<u32>(is_rim)];
-                require_of_warp(when(!(k_2 == 0), within(tile, k_2 - 1)) & (within(tile, k_2) & within(cells, first + as<usize>(k_2))));
+                require_of_warp(when(!(k_2 == 0), at_launch<2>(within(tile, k_2 - 1))) & (at_launch<0>(within(tile, k_2)) & at_launch<1>(within(cells, first + as<usize>(k_2)))));
 #line 54 "ui-tests/conformance/src/kernels/phases.rs"
                 auto left = k_2 == 0 ? COLD : tile.get_unchecked(k_2 - 1);
                 cells.get_unchecked(first + as<usize>(k_2)).heat = tile.get_unchecked(k_2).heat * kept + left.heat * (f32(1.0f) - kept);
@@ -95,7 +96,7 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
 #line 57 "ui-tests/conformance/src/kernels/phases.rs"
         block.sync();
         const auto steps_4 = range(i, 8192).step_by(256);
-        if (all_of_warp(all_within || covers(tile, values_of(steps_4)) && covers(cells, first + as<usize>(values_of(steps_4))))) {
+        if (all_of_warp((holds_at_launch<0> && holds_at_launch<1> || all_within || covers(tile, values_of(steps_4)) && covers(cells, first + as<usize>(values_of(steps_4)))))) {
             for (auto k_3 : unclamped(steps_4)) {
 #line 59 "ui-tests/conformance/src/kernels/phases.rs"
                 tile.get_unchecked(k_3).heat = cells.get_unchecked(first + as<usize>(k_3)).heat;
@@ -104,17 +105,17 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
         } else {
             for (auto k_3 : steps_4) {
 #line 59 "ui-tests/conformance/src/kernels/phases.rs"
-                require_of_warp(within(cells, first + as<usize>(k_3)) & within(tile, k_3));
+                require_of_warp(at_launch<1>(within(cells, first + as<usize>(k_3))) & at_launch<0>(within(tile, k_3)));
 #line 59 "ui-tests/conformance/src/kernels/phases.rs"
                 tile.get_unchecked(k_3).heat = cells.get_unchecked(first + as<usize>(k_3)).heat;
-                tile[k_3] = settled(tile.get_unchecked(k_3));
+                tile[at_launch<0>(k_3)] = settled(tile.get_unchecked(k_3));
             }
         }
 #line 62 "ui-tests/conformance/src/kernels/phases.rs"
         block.sync();
     }
     const auto steps_5 = range(i, 8192).step_by(256);
-    if (covers(cells, first + as<usize>(values_of(steps_5))) && covers(tile, values_of(steps_5))) {
+    if ((holds_at_launch<0> && holds_at_launch<1> || covers(cells, first + as<usize>(values_of(steps_5))) && covers(tile, values_of(steps_5)))) {
         for (auto k_4 : unclamped(steps_5)) {
 #line 65 "ui-tests/conformance/src/kernels/phases.rs"
             cells.get_unchecked(first + as<usize>(k_4)).phase = tile.get_unchecked(k_4).phase;
@@ -122,7 +123,7 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
     } else {
         for (auto k_4 : steps_5) {
 #line 65 "ui-tests/conformance/src/kernels/phases.rs"
-            require(within(tile, k_4) & within(cells, first + as<usize>(k_4)));
+            require(at_launch<0>(within(tile, k_4)) & at_launch<1>(within(cells, first + as<usize>(k_4))));
 #line 65 "ui-tests/conformance/src/kernels/phases.rs"
             cells.get_unchecked(first + as<usize>(k_4)).phase = tile.get_unchecked(k_4).phase;
         }

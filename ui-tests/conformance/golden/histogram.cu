@@ -5,6 +5,7 @@
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
@@ -38,7 +39,7 @@ histogram(readonly_slice<u32> input, slice_mut<u32> bins, const __grid_constant_
     const auto steps_2 = range(grid.thread_rank(), input.len()).step_by(grid.num_threads());
     const auto rounds = unclamped(steps_2);
     const auto values = values_of(steps_2, rounds);
-    if (covers(input, values)) {
+    if ((holds_at_launch<0> || covers(input, values))) {
         for (auto i : rounds) {
 #line 80 "ui-tests/conformance/src/kernels/guide.rs"
             auto bin_2 = input.get_unchecked(i) % (width * cluster.num_blocks());
@@ -47,7 +48,7 @@ histogram(readonly_slice<u32> input, slice_mut<u32> bins, const __grid_constant_
     } else {
         for (auto i : steps_2) {
 #line 80 "ui-tests/conformance/src/kernels/guide.rs"
-            auto bin_2 = input[i] % (width * cluster.num_blocks());
+            auto bin_2 = input[at_launch<0>(i)] % (width * cluster.num_blocks());
             cluster.map_shared_rank(own, bin_2 / width).atomic(bin_2 % width).fetch_add(1, relaxed);
         }
     }

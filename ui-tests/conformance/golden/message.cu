@@ -5,6 +5,7 @@
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
@@ -30,13 +31,13 @@ message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds
         auto peer = cluster.map_shared_rank(letter, 1 - cluster.block_rank());
         auto arrived = cluster.map_shared_rank(posted, 1 - cluster.block_rank());
         const auto steps = range_inclusive(1, rounds);
-        const bool all_within = (!sends || covers(data, values_of(0))) && (!sends || covers(data, values_of(1))) && (!(!sends) || covers(out, values_of(0))) && (!(!sends) || covers(data, values_of(0))) && (!(!sends) || covers(data, values_of(1))) && (!(!sends) || covers(out, values_of(1)));
+        const bool all_within = (holds_at_launch<0> && holds_at_launch<1> && holds_at_launch<2> && holds_at_launch<3> || (!sends || covers(data, values_of(0))) && (!sends || covers(data, values_of(1))) && (!(!sends) || covers(out, values_of(0))) && (!(!sends) || covers(data, values_of(0))) && (!(!sends) || covers(data, values_of(1))) && (!(!sends) || covers(out, values_of(1))));
         keep_test(all_within);
         for (auto round : steps) {
 #line 198 "ui-tests/conformance/src/kernels/orders.rs"
             if (sends) {
                 if (!all_within) {
-                    require(within(data, 0) & within(data, 1));
+                    require(at_launch<0>(within(data, 0)) & at_launch<1>(within(data, 1)));
                 }
 #line 199 "ui-tests/conformance/src/kernels/orders.rs"
                 data.get_unchecked(0) = round * 3;
@@ -54,7 +55,7 @@ message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds
                 }
 #line 209 "ui-tests/conformance/src/kernels/orders.rs"
                 if (!all_within) {
-                    require(within(data, 0) & within(data, 1) & within(out, 0));
+                    require(at_launch<0>(within(data, 0)) & at_launch<1>(within(data, 1)) & at_launch<2>(within(out, 0)));
                 }
 #line 209 "ui-tests/conformance/src/kernels/orders.rs"
                 out.get_unchecked(0) += data.get_unchecked(0) + data.get_unchecked(1);
@@ -63,7 +64,7 @@ message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds
 #line 211 "ui-tests/conformance/src/kernels/orders.rs"
                 fence(acquire, cluster_scope);
                 if (!all_within) {
-                    require(within(letter, 2) & within(out, 1));
+                    require(within(letter, 2) & at_launch<3>(within(out, 1)));
                 }
                 require(within(letter, 2));
 #line 212 "ui-tests/conformance/src/kernels/orders.rs"

@@ -1,6 +1,7 @@
 #define PHALANX_LAUNCH "method_calls_param_2"
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -68,9 +69,9 @@ method_calls(slice_mut<u32> out, slice_mut<f32> floats, const __grid_constant__ 
     auto times = u32_scale_by(x, 2);
     auto value = twice_u32(x) + times;
     auto value_2 = value + u32_zero();
-    out[i] = value_2 + u32_scaled(1);
+    out[at_launch<0>(i)] = value_2 + u32_scaled(1);
 #line 154 "ui-tests/conformance/src/kernels/calls.rs"
     auto y = as<f32>(i);
     f32_scale_by(y, 3);
-    floats[i] = twice_f32(y);
+    floats[at_launch<1>(i)] = twice_f32(y);
 }

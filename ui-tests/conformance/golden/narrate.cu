@@ -3,6 +3,7 @@
 #define PHALANX_CLUSTER 2, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
 #include <phalanx/print.cuh>
@@ -15,7 +16,7 @@ narrate(readonly_slice<f32> values, slice_mut<f32> out, const __grid_constant__ 
 #line 297 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
     auto i = this_grid().thread_rank();
-    auto x = values[i];
+    auto x = values[at_launch<0>(i)];
     if (!(x != f32(0.0f))) {
         assertion_failed(here(), x, f32(0.0f), i);
     }
@@ -23,5 +24,5 @@ narrate(readonly_slice<f32> values, slice_mut<f32> out, const __grid_constant__ 
     if (x < f32(0.0f)) {
         print(here(), cluster.block_rank(), cluster.num_blocks(), x, i);
     }
-    out[i] = f32(1.0f) / x;
+    out[at_launch<1>(i)] = f32(1.0f) / x;
 }

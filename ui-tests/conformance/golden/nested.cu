@@ -3,6 +3,7 @@
 #include <phalanx/groups.cuh>
 #include <phalanx/lanes.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
@@ -54,5 +55,5 @@ nested(slice_mut<u32> out, u32 offset, const __grid_constant__ launch_block phal
 
 
     auto value = doubled_u32(tripled);
-    out[i] = value + as<u32>(doubled_f32(f32(0.5f)));
+    out[at_launch<0>(i)] = value + as<u32>(doubled_f32(f32(0.5f)));
 }

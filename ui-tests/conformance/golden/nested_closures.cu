@@ -1,6 +1,7 @@
 #define PHALANX_LAUNCH "nested_closures_param_1"
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 
@@ -25,5 +26,5 @@ extern "C" __global__ void
 nested_closures(slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
 #line 237 "ui-tests/conformance/src/kernels/calls.rs"
     auto i = this_thread_block().thread_rank();
-    out[i] = phalanx_conformance_kernels_calls_both([&](auto x) __attribute__((always_inline)) { return x + i; }, [&](auto x_2) __attribute__((always_inline)) { return apply([&](auto y) __attribute__((always_inline)) { return y * 2 + i; }, x_2); }, 5);
+    out[at_launch<0>(i)] = phalanx_conformance_kernels_calls_both([&](auto x) __attribute__((always_inline)) { return x + i; }, [&](auto x_2) __attribute__((always_inline)) { return apply([&](auto y) __attribute__((always_inline)) { return y * 2 + i; }, x_2); }, 5);
 }

@@ -2,6 +2,7 @@
 #define PHALANX_BLOCK 64, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/option.cuh>
 #include <phalanx/scalar.cuh>
@@ -18,7 +19,7 @@ extern "C" __global__ void __launch_bounds__(64)
 odd_parts(slice_mut<u32> numbers, const __grid_constant__ launch_block phalanx_launch) {
 
     auto i = this_grid().thread_rank();
-    auto n = numbers[i];
+    auto n = numbers[at_launch<0>(i)];
     while (true) {
         auto value = phalanx_conformance_kernels_guide_half(n);
         if (!value.is_some()) {
@@ -28,5 +29,5 @@ odd_parts(slice_mut<u32> numbers, const __grid_constant__ launch_block phalanx_l
 #line 194 "ui-tests/conformance/src/kernels/guide.rs"
         n = halved;
     }
-    numbers[i] = n;
+    numbers[at_launch<0>(i)] = n;
 }

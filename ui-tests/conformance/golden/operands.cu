@@ -4,6 +4,7 @@
 #include <phalanx/groups.cuh>
 #include <phalanx/lanes.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
@@ -14,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(32)
 operands(readonly_slice<i32> input, slice_mut<i32> out, f32 scale, const __grid_constant__ launch_block phalanx_launch) {
 #line 35 "ui-tests/conformance/src/kernels/by_hand.rs"
     auto i = this_grid().thread_rank();
-    auto float_2 = input[i];
+    auto float_2 = input[at_launch<0>(i)];
     auto value = float_2 + 1;
     auto value_2 = value * 2;
     i64 sum = 5;
@@ -35,5 +36,5 @@ operands(readonly_slice<i32> input, slice_mut<i32> out, f32 scale, const __grid_
         }(pair, value_2, i64(40), float_2 % 2 == 0, scale, sum, flag, scaled);
     }
 #line 62 "ui-tests/conformance/src/kernels/by_hand.rs"
-    out[i] = as<i32>(sum) + (flag ? i32(1000) : i32(0)) + as<i32>(scaled);
+    out[at_launch<1>(i)] = as<i32>(sum) + (flag ? i32(1000) : i32(0)) + as<i32>(scaled);
 }

@@ -1,6 +1,7 @@
 #define PHALANX_LAUNCH "option_values_param_2"
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/option.cuh>
 #include <phalanx/scalar.cuh>
@@ -17,7 +18,7 @@ __device__ __forceinline__ typename Then::result phalanx_conformance_kernels_pat
 extern "C" __global__ void
 option_values(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
     auto i = this_thread_block().thread_rank();
-    auto x = input[i];
+    auto x = input[at_launch<0>(i)];
     u32 a;
     auto value = phalanx_conformance_kernels_patterns_half(x);
     if (value.is_some() && value.value == 0) {
@@ -75,5 +76,5 @@ option_values(readonly_slice<u32> input, slice_mut<u32> out, const __grid_consta
         g = u32(0);
     }
 #line 175 "ui-tests/conformance/src/kernels/patterns.rs"
-    out[i] = a + b * 100 + c * 10000 + e * 1000000 + f * 100000000 + g * 200000000;
+    out[at_launch<1>(i)] = a + b * 100 + c * 10000 + e * 1000000 + f * 100000000 + g * 200000000;
 }

@@ -8,6 +8,7 @@
 #include <phalanx/half.cuh>
 #include <phalanx/lanes.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/limits.cuh>
 #include <phalanx/matrix.cuh>
 #include <phalanx/memory.cuh>
@@ -114,7 +115,7 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
     }
     auto sums = local_array<local_array<accumulator<f32, 16, 16>, 2>, 4>::filled(local_array<accumulator<f32, 16, 16>, 2>::filled(accumulator<f32, 16, 16>::filled(f32(0.0f))));
     const auto steps_2 = range(0, steps);
-    const bool all_within = covers(a_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(b_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(a_tiles, values_of(steps_2) % STAGES) && covers(b_tiles, values_of(steps_2) % STAGES);
+    const bool all_within = (holds_at_launch<0> && holds_at_launch<1> || covers(a_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(b_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(a_tiles, values_of(steps_2) % STAGES) && covers(b_tiles, values_of(steps_2) % STAGES));
     keep_test(all_within);
     for (auto step : steps_2) {
 #line 66 "ui-tests/conformance/src/corpus/tensor_cores.rs"
@@ -128,13 +129,13 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
         if (after < steps) {
             auto stage = after % STAGES;
             if (!all_within) {
-                require(within(a_tiles, stage) & within(b_tiles, stage));
+                require(at_launch<0>(within(a_tiles, stage)) & at_launch<0>(within(b_tiles, stage)));
             }
 #line 75 "ui-tests/conformance/src/corpus/tensor_cores.rs"
             fetch(quad, row_of_unchecked(a_tiles, stage), row_of_unchecked(b_tiles, stage), a, b, tuple<usize, usize, usize>{top, left, after * DEPTH}, tuple<usize, usize>{n, k});
         }
         if (!all_within) {
-            require(within(a_tiles, constant_remainder(step, STAGES)) & within(b_tiles, constant_remainder(step, STAGES)));
+            require(at_launch<1>(within(a_tiles, constant_remainder(step, STAGES))) & at_launch<1>(within(b_tiles, constant_remainder(step, STAGES))));
         }
 #line 77 "ui-tests/conformance/src/corpus/tensor_cores.rs"
         auto a_tile = row_of_unchecked(a_tiles, step % STAGES);

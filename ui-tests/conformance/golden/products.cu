@@ -3,6 +3,7 @@
 #include <phalanx/groups.cuh>
 #include <phalanx/lanes.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
@@ -26,7 +27,7 @@ __device__ __forceinline__ u32 mul_hi(u32 x, u32 y) {
 extern "C" __global__ void __launch_bounds__(64)
 products(readonly_slice<u32> a, readonly_slice<u32> b, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
     auto i = this_grid().thread_rank();
-    require(within(a, i) & within(b, i));
+    require(at_launch<1>(within(a, i)) & at_launch<2>(within(b, i)));
 #line 29 "ui-tests/conformance/src/kernels/by_hand.rs"
-    out[i] = mul_hi(a.get_unchecked(i), b.get_unchecked(i));
+    out[at_launch<0>(i)] = mul_hi(a.get_unchecked(i), b.get_unchecked(i));
 }

@@ -6,6 +6,7 @@
 #include <phalanx/bits.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/profile.cuh>
 #include <phalanx/range.cuh>
@@ -38,12 +39,12 @@ phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds, con
     profiled<3, 0>([&]() __attribute__((always_inline)) { return block.sync(); });
     auto sum = u32(0);
     const auto steps = range(0, rounds);
-    const bool all_within = covers(staged, values_of(i)) && covers(staged, values_of(63 - i));
+    const bool all_within = (holds_at_launch<0> && holds_at_launch<1> || covers(staged, values_of(i)) && covers(staged, values_of(63 - i)));
     keep_test(all_within);
     for (auto round : steps) {
 #line 34 "ui-tests/conformance/src/kernels/timelines.rs"
         if (!all_within) {
-            require(within(staged, i));
+            require(at_launch<0>(within(staged, i)));
         }
 #line 34 "ui-tests/conformance/src/kernels/timelines.rs"
         staged.get_unchecked(i) = i + round;
@@ -51,7 +52,7 @@ phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds, con
         sum += busy(i >= 32 ? u32(40) : u32(10)) & 1;
 
         profiled<2, 1>([&]() __attribute__((always_inline)) { return cluster.barrier_wait(token); });
-        sum += cluster.map_shared_rank(staged, 1 - cluster.block_rank())[63 - i];
+        sum += cluster.map_shared_rank(staged, 1 - cluster.block_rank())[at_launch<1>(63 - i)];
         auto token_2 = profiled<1, 3>([&]() __attribute__((always_inline)) { return filled.arrive(); });
         profiled<2, 3>([&]() __attribute__((always_inline)) { return filled.wait(token_2); });
         profiled<3, 1>([&]() __attribute__((always_inline)) { return cluster.sync(); }); // orders all memory: line 40 uses a phase barrier
@@ -59,5 +60,5 @@ phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds, con
             profiled<3, 0>([&]() __attribute__((always_inline)) { return block.sync(); });
         }
     }
-    out[this_grid().thread_rank()] = sum;
+    out[at_launch<2>(this_grid().thread_rank())] = sum;
 }

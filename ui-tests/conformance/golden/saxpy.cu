@@ -3,6 +3,7 @@
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
@@ -19,7 +20,7 @@ saxpy(f32 a, readonly_slice<f32> x, slice_mut<f32> y, const __grid_constant__ la
     const auto steps = range(grid.thread_rank(), x.len()).step_by(grid.num_threads());
     const auto rounds = unclamped(steps);
     const auto values = values_of(steps, rounds);
-    if (covers(y, values) && covers(x, values)) {
+    if ((holds_at_launch<0> && holds_at_launch<1> || covers(y, values) && covers(x, values))) {
         for (auto i : rounds) {
 #line 42 "ui-tests/conformance/src/kernels/guide.rs"
             y.get_unchecked(i) = mul_add(x.get_unchecked(i), a, y.get_unchecked(i));
@@ -27,7 +28,7 @@ saxpy(f32 a, readonly_slice<f32> x, slice_mut<f32> y, const __grid_constant__ la
     } else {
         for (auto i : steps) {
 #line 42 "ui-tests/conformance/src/kernels/guide.rs"
-            require(within(x, i) & within(y, i));
+            require(at_launch<1>(within(x, i)) & at_launch<0>(within(y, i)));
 #line 42 "ui-tests/conformance/src/kernels/guide.rs"
             y.get_unchecked(i) = mul_add(x.get_unchecked(i), a, y.get_unchecked(i));
         }

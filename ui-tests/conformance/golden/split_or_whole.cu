@@ -4,6 +4,7 @@
 #define PHALANX_PEERS
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/option.cuh>
 #include <phalanx/peer_reads.cuh>
@@ -19,7 +20,7 @@ split_or_whole(slice_mut<u32> out, bool split, const __grid_constant__ launch_bl
     auto cluster = this_cluster();
     __shared__ shared_array<u32, 32> array; keep_address(array);
     auto i = this_thread_block().thread_rank();
-    require_of_warp(within(array, i));
+    require_of_warp(at_launch<0>(within(array, i)));
 #line 137 "ui-tests/conformance/src/kernels/guide.rs"
     array.get_unchecked(i) = cluster.thread_rank() * 3;
     option<cluster_group::arrival_token> token;
@@ -40,7 +41,7 @@ split_or_whole(slice_mut<u32> out, bool split, const __grid_constant__ launch_bl
         cluster.sync_shared(); // orders shared memory: line 137 accesses shared memory
     }
     auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
-    require_of_warp(within(peer, i) & within(out, cluster.thread_rank()));
+    require_of_warp(at_launch<0>(within(peer, i)) & at_launch<1>(within(out, cluster.thread_rank())));
 #line 146 "ui-tests/conformance/src/kernels/guide.rs"
     out.get_unchecked(cluster.thread_rank()) = peer_reads.of(peer.get_unchecked(i)) + work;
     cluster.sync_shared(peer_reads); // orders shared memory: line 137 accesses shared memory

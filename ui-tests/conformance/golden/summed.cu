@@ -7,6 +7,7 @@
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
@@ -35,14 +36,14 @@ summed(const __grid_constant__ tensor_map<local_array<local_array<f32, 8>, 4>> i
     auto i = block.thread_rank();
     if (i == 32) {
         const auto steps_2 = range(0, steps);
-        const bool all_within = covers(tiles, values_of(steps_2) % 2);
+        const bool all_within = (holds_at_launch<0> || covers(tiles, values_of(steps_2) % 2));
         keep_test(all_within);
         for (auto step : steps_2) {
 #line 283 "ui-tests/conformance/src/kernels/tensor_maps.rs"
             auto stage = step % 2;
             empty[stage].wait_parity(step / 2 % 2 == 0);
             if (!all_within) {
-                require(within(tiles, stage));
+                require(at_launch<0>(within(tiles, stage)));
             }
 #line 285 "ui-tests/conformance/src/kernels/tensor_maps.rs"
             fetched(input, row_of_unchecked(tiles, stage), full[stage], local_array<i32, 2>{as<i32>(step) * 4, 4});
@@ -50,7 +51,7 @@ summed(const __grid_constant__ tensor_map<local_array<local_array<f32, 8>, 4>> i
     } else if (i < 32) {
         auto sum = f32(0.0f);
         const auto steps_3 = range(0, steps);
-        const bool all_within_2 = covers_row<decltype(tiles.get_unchecked(0).get_unchecked(0))>(values_of(i % 8)) && covers_row<decltype(tiles.get_unchecked(0))>(values_of(i / 8)) && covers(tiles, values_of(steps_3) % 2);
+        const bool all_within_2 = (holds_at_launch<0> && holds_at_launch<1> && holds_at_launch<2> || covers_row<decltype(tiles.get_unchecked(0).get_unchecked(0))>(values_of(i % 8)) && covers_row<decltype(tiles.get_unchecked(0))>(values_of(i / 8)) && covers(tiles, values_of(steps_3) % 2));
         keep_test(all_within_2);
         #pragma unroll 2
         for (auto step_2 : steps_3) {
@@ -58,12 +59,12 @@ summed(const __grid_constant__ tensor_map<local_array<local_array<f32, 8>, 4>> i
             auto stage_2 = step_2 % 2;
             full[stage_2].wait_parity(step_2 / 2 % 2 == 1);
             if (!all_within_2) {
-                require(within(tiles, stage_2) & within_row<decltype(tiles.get_unchecked(0))>(i / 8) & within_row<decltype(tiles.get_unchecked(0).get_unchecked(0))>(i % 8));
+                require(at_launch<0>(within(tiles, stage_2)) & at_launch<1>(within_row<decltype(tiles.get_unchecked(0))>(i / 8)) & at_launch<2>(within_row<decltype(tiles.get_unchecked(0).get_unchecked(0))>(i % 8)));
             }
 #line 292 "ui-tests/conformance/src/kernels/tensor_maps.rs"
             sum = sum * f32(0.5f) + tiles.get_unchecked(stage_2).get_unchecked(i / 8).get_unchecked(i % 8);
             empty[stage_2].arrive();
         }
-        out[i] = sum;
+        out[at_launch<3>(i)] = sum;
     }
 }

@@ -8,6 +8,7 @@
 #include <phalanx/grid_barrier.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
 #include <phalanx/option.cuh>
@@ -42,17 +43,17 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
     auto i = block.thread_rank();
     auto value = as<u32>(grid.thread_rank());
     const auto steps = range(0, rounds);
-    const bool all_within = (covers(own, values_of(i)) && covers(sums, values_of(grid.thread_rank())) && covers(rest, values_of(i)) && covers(rest, values_of((i + 1) % 64)) && covers(sums, values_of(grid.thread_rank() + 256) % grid.num_threads()));
+    const bool all_within = ((holds_at_launch<0> && holds_at_launch<1> && holds_at_launch<3> && holds_at_launch<4> || covers(own, values_of(i)) && covers(sums, values_of(grid.thread_rank())) && covers(rest, values_of(i)) && covers(rest, values_of((i + 1) % 64)) && covers(sums, values_of(grid.thread_rank() + 256) % grid.num_threads())));
     for (auto round : steps) {
 #line 107 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         if (!all_within) {
-            require(within(own, i));
+            require(at_launch<0>(within(own, i)));
         }
 #line 107 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         own.get_unchecked(i) = value;
         cluster.sync(); // orders all memory: line 126 reads global memory
         auto peer = cluster.map_shared_rank(own, (cluster.block_rank() + 1) % 4);
-        require(within(peer, 63 - i) & when(!all_within, within(sums, grid.thread_rank())));
+        require(at_launch<2>(within(peer, 63 - i)) & when(!all_within, at_launch<1>(within(sums, grid.thread_rank()))));
 #line 110 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         sums.get_unchecked(grid.thread_rank()) = value ^ peer_reads.of(peer.get_unchecked(63 - i));
         option<grid_group::arrival_token> token;
@@ -65,19 +66,19 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
         }
 #line 112 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         if (!all_within) {
-            require(within(rest, i));
+            require(at_launch<0>(within(rest, i)));
         }
 #line 112 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         rest.get_unchecked(i) = value;
         auto inner = block.barrier_arrive();
-        auto value_2 = rest[i];
+        auto value_2 = rest[at_launch<0>(i)];
         if (!(value_2 == value)) {
             assertion_failed(here(), value_2, value);
         }
 #line 115 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         block.barrier_wait(inner);
         if (!all_within) {
-            require(within(rest, (i + 1) % 64));
+            require(at_launch<3>(within(rest, (i + 1) % 64)));
         }
 #line 116 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         value += rest.get_unchecked((i + 1) % 64);
@@ -92,10 +93,10 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
             grid_group::arrival_token token_3 = phalanx_conformance_kernels_grid_barriers_begin(grid);
             phalanx_conformance_kernels_grid_barriers_end(grid, token_3);
         }
-        value ^= sums[(grid.thread_rank() + 256) % grid.num_threads()];
+        value ^= sums[at_launch<4>((grid.thread_rank() + 256) % grid.num_threads())];
         grid.sync();
     }
-    require(within(totals, grid.thread_rank()));
+    require(at_launch<5>(within(totals, grid.thread_rank())));
 #line 129 "ui-tests/conformance/src/kernels/grid_barriers.rs"
     totals.get_unchecked(grid.thread_rank()) = value;
     cluster.sync_relaxed(); // orders no memory

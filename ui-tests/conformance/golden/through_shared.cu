@@ -4,6 +4,7 @@
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/within.cuh>
@@ -67,7 +68,7 @@ through_shared(readonly_slice<Particle> particles, slice_mut<Particle> out, slic
     auto i = this_thread_block().thread_rank();
     __shared__ shared_array<Particle, 32> shared; keep_address(shared);
     __shared__ shared_array<local_array<Arrow, 2>, 32> rows; keep_address(rows);
-    require_of_warp(within(particles, i) & within(shared, i) & within(particles, 31 - i) & within(rows, i) & within_row<decltype(rows.get_unchecked(0))>(1) & within(shared, (i + 1) % 32));
+    require_of_warp(at_launch<1>(within(particles, i)) & at_launch<0>(within(shared, i)) & at_launch<2>(within(particles, 31 - i)) & at_launch<0>(within(rows, i)) & within_row<decltype(rows.get_unchecked(0))>(1) & at_launch<3>(within(shared, (i + 1) % 32)));
 #line 201 "ui-tests/conformance/src/kernels/structs.rs"
     shared.get_unchecked(i) = particles.get_unchecked(i);
     shared.get_unchecked(i).pos.x = particles.get_unchecked(31 - i).mass * f32(0.0f) + f32(2.0f) * shared.get_unchecked(i).pos.x;
@@ -77,8 +78,8 @@ through_shared(readonly_slice<Particle> particles, slice_mut<Particle> out, slic
     auto local = local_array<Particle, 3>::filled(shared.get_unchecked((i + 1) % 32));
     local[i % 3].vel = rows.get_unchecked(i).get_unchecked(1);
     local[0]._pad[0] = local[2]._pad[0] + 1;
-    out[i] = local[i % 3];
-    bins[i].seen[1].first = i;
-    bins[i].seen[i % 2].second += 2;
-    bins[i].total = bins[i].total + f64(0.5);
+    out[at_launch<4>(i)] = local[i % 3];
+    bins[at_launch<5>(i)].seen[1].first = i;
+    bins[at_launch<5>(i)].seen[i % 2].second += 2;
+    bins[at_launch<5>(i)].total = bins[at_launch<5>(i)].total + f64(0.5);
 }

@@ -2,6 +2,7 @@
 #define PHALANX_BLOCK 16, 16, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/within.cuh>
@@ -17,7 +18,7 @@ transpose(readonly_slice<f64> input, slice_mut<f64> output, u32 width, u32 heigh
     auto corner = block.group_index();
     auto x = corner.x * 16 + thread.x;
     auto y = corner.y * 16 + thread.y;
-    require_of_warp(when(x < width & y < height, within(input, y * width + x) & within(tile, thread.y * 17 + thread.x)) & when(corner.y * 16 + thread.x < height & corner.x * 16 + thread.y < width, within(tile, thread.x * 17 + thread.y) & within(output, (corner.x * 16 + thread.y) * height + (corner.y * 16 + thread.x))));
+    require_of_warp(when(x < width & y < height, at_launch<1>(within(input, y * width + x)) & at_launch<0>(within(tile, thread.y * 17 + thread.x))) & when(corner.y * 16 + thread.x < height & corner.x * 16 + thread.y < width, at_launch<3>(within(tile, thread.x * 17 + thread.y)) & at_launch<2>(within(output, (corner.x * 16 + thread.y) * height + (corner.y * 16 + thread.x)))));
 #line 98 "ui-tests/conformance/src/kernels/guide.rs"
     if (x < width && y < height) {
         tile.get_unchecked(thread.y * 17 + thread.x) = input.get_unchecked(y * width + x);

@@ -3,6 +3,7 @@
 #define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
@@ -27,11 +28,11 @@ two_arrays(slice_mut<u64> out, const __grid_constant__ launch_block phalanx_laun
     auto& floats = placed_shared<shared_array<f64, 7680>, 336>();
     auto& wide = placed_shared<shared_array<Wide, 64>, 61776>();
     auto i = block.thread_rank();
-    require_of_warp(within(bytes, i));
+    require_of_warp(at_launch<0>(within(bytes, i)));
 #line 21 "ui-tests/conformance/src/kernels/large_shared.rs"
     bytes.get_unchecked(i) = as<u8>(i);
     const auto steps = range(i, 7680).step_by(256);
-    if (all_of_warp(covers(floats, values_of(steps)))) {
+    if (all_of_warp((holds_at_launch<1> || covers(floats, values_of(steps))))) {
         for (auto k : unclamped(steps)) {
 #line 23 "ui-tests/conformance/src/kernels/large_shared.rs"
             floats.get_unchecked(k) = as<f64>(k);
@@ -39,13 +40,13 @@ two_arrays(slice_mut<u64> out, const __grid_constant__ launch_block phalanx_laun
     } else {
         for (auto k : steps) {
 #line 23 "ui-tests/conformance/src/kernels/large_shared.rs"
-            require_of_warp(within(floats, k));
+            require_of_warp(at_launch<1>(within(floats, k)));
 #line 23 "ui-tests/conformance/src/kernels/large_shared.rs"
             floats.get_unchecked(k) = as<f64>(k);
         }
     }
 #line 25 "ui-tests/conformance/src/kernels/large_shared.rs"
-    require_of_warp(within(wide, i % 64) & within(bytes, 255 - i) & within(floats, 7679 - i) & within(wide, i / 4) & within(out, i));
+    require_of_warp(at_launch<2>(within(wide, i % 64)) & at_launch<4>(within(bytes, 255 - i)) & at_launch<5>(within(floats, 7679 - i)) & at_launch<6>(within(wide, i / 4)) & at_launch<3>(within(out, i)));
 #line 25 "ui-tests/conformance/src/kernels/large_shared.rs"
     wide.get_unchecked(i % 64) = Wide{.a = 5};
     block.sync();

@@ -3,6 +3,7 @@
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
@@ -32,7 +33,7 @@ unrolled(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ 
                     #pragma unroll 3
                     for (auto position : range(0, items_2.len())) {
 #line 240 "ui-tests/conformance/src/kernels/guide.rs"
-                        auto x = items_2[position];
+                        auto x = items_2[at_launch<0>(position)];
                         if (x == i) {
                             continue;
                         }
@@ -51,7 +52,7 @@ unrolled(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ 
                     #pragma unroll 3
                     for (auto position : range(0, items_2.len())) {
 #line 240 "ui-tests/conformance/src/kernels/guide.rs"
-                        auto x = items_2[position];
+                        auto x = items_2[at_launch<0>(position)];
                         if (x == i) {
                             continue;
                         }
@@ -74,5 +75,5 @@ unrolled(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ 
             break;
         }
     }
-    out[i] = sums[i % 4];
+    out[at_launch<1>(i)] = sums[i % 4];
 }

@@ -4,6 +4,7 @@
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 
@@ -42,11 +43,11 @@ values(slice_mut<Point> out, slice_mut<f32> floats, const __grid_constant__ laun
     constexpr auto consts_PI = f32(3.1415927f);
 #line 112 "ui-tests/conformance/src/kernels/constants.rs"
     auto i = this_thread_block().thread_rank();
-    out[i] = ORIGIN;
-    out[i].y += Point_UNIT.y;
-    out[2 + i] = POINTS[i];
-    out[4 + i] = Point{.x = f32(2.0f), .y = Point_UNIT.y, .kind = Point_UNIT.kind};
-    out[4 + i].kind = i == 0 ? Kind::Far : Point_UNIT.kind;
-    floats[i] = looked_up(TABLE, 6 + i) + consts_PI;
-    floats[2 + i] = as<f32>(as<i32>(Kind::Far));
+    out[at_launch<0>(i)] = ORIGIN;
+    out[at_launch<0>(i)].y += Point_UNIT.y;
+    out[at_launch<1>(2 + i)] = POINTS[i];
+    out[at_launch<2>(4 + i)] = Point{.x = f32(2.0f), .y = Point_UNIT.y, .kind = Point_UNIT.kind};
+    out[at_launch<2>(4 + i)].kind = i == 0 ? Kind::Far : Point_UNIT.kind;
+    floats[at_launch<3>(i)] = looked_up(TABLE, 6 + i) + consts_PI;
+    floats[at_launch<4>(2 + i)] = as<f32>(as<i32>(Kind::Far));
 }

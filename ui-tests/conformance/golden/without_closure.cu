@@ -3,6 +3,7 @@
 #include <phalanx/groups.cuh>
 #include <phalanx/lanes.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/launch_checks.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
@@ -19,5 +20,5 @@ without_closure(slice_mut<u32> out, const __grid_constant__ launch_block phalanx
         }(lane);
     }
 #line 133 "ui-tests/conformance/src/kernels/by_hand.rs"
-    out[this_grid().thread_rank()] = lane;
+    out[at_launch<0>(this_grid().thread_rank())] = lane;
 }
