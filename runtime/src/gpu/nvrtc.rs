@@ -381,6 +381,7 @@ pub(super) mod tests {
 
     use super::*;
     use crate::program::constant::Constant;
+    use crate::program::launch_terms::LaunchTerms;
     use crate::program::options::KernelOptions;
     use crate::program::template::{Definition, Fragment, Role, Site, SiteMessage, Slot, Template};
     use crate::program::types::{DeviceType, constant};
@@ -435,10 +436,7 @@ pub(super) mod tests {
         converged: true,
         fences: phalanx_contract::fence::FunctionFences::NONE,
         needs: &[],
-        launch_checks: &[],
-        launch_calls: &[],
-        launch_result: &[],
-        launch_parameters: &[],
+        launch: LaunchTerms::NONE,
         continued: false,
     };
 

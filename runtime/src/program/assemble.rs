@@ -387,16 +387,9 @@ impl Text {
             Fragment::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),
             Fragment::Operation { callee, symbol, operands } => self.operation(callee, symbol, operands, filling),
             Fragment::Site(index) => self.site(definition, index),
-            Fragment::AtLaunch { checks, text } => {
-                if checks.iter().all(|check| filling.launch_checks[usize::from(*check)].is_some()) {
-                    self.fragments(text, filling);
-                }
-            }
-            Fragment::LaunchCheck(index) => {
-                if let Some(number) = filling.launch_checks[usize::from(index)] {
-                    self.push(&number.to_string());
-                }
-            }
+            Fragment::AtLaunch(checks, text) if filling.checks_at_launch(checks) => self.fragments(text, filling),
+            Fragment::AtLaunch(..) => {}
+            Fragment::LaunchCheck(index) => self.push(&filling.number_at_launch(index)),
             Fragment::Fence(index) => {
                 let barrier = &filling.fences[usize::from(index)];
                 self.push(barrier.suffix());

@@ -3,20 +3,18 @@
 //! width + width - 1`. If that is less than the memory's length, the code of the launch (`gpu::variant`) has no check there. If it is not,
 //! the kernel makes the check itself, as the access may still be within bounds.
 //!
-//! The macro writes what an index is computed of (`term`). This file puts the checks of a kernel and of the device functions that it calls together.
+//! The macro writes what an index is computed of (`launch_terms`). This file puts the checks of a kernel and of the device functions that it calls together.
 //! `graph` evaluates them in the launch, by the arithmetic of `values`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::launch_terms::LaunchCheck;
 use super::order::Resolved;
 use crate::shape::Shape;
 use graph::{Graph, Id, call_at};
 
 mod graph;
-mod term;
 mod values;
-
-pub use term::{Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchValue, Operation, Term};
 
 /// The most checks of a program: a variant of its code has a bit for each.
 const MOST_CHECKS: usize = 64;
@@ -65,7 +63,7 @@ impl LaunchChecks {
                 all.sites[number].extend(check.sites.iter().map(|site| (index, *site)));
                 Some(number)
             };
-            template.launch_checks.iter().map(number).collect()
+            template.launch.accesses.iter().map(number).collect()
         });
         let numbers = numbers.collect();
         (all, numbers)
@@ -118,7 +116,7 @@ fn arguments(functions: &[Resolved], graph: &mut Graph) -> Vec<Option<Vec<Argume
     let mut all: Vec<Option<Vec<Arguments>>> = vec![Some(Vec::new()); functions.len()];
     if let Some((kernel, last)) = functions.last().zip(all.last_mut()) {
         let kernel = &kernel.definition;
-        let parameters = kernel.template.launch_parameters.iter().enumerate();
+        let parameters = kernel.template.launch.parameters.iter().enumerate();
         *last = Some(vec![parameters.map(|(index, of)| graph.parameter(index, *of, kernel)).collect()]);
     }
     for (index, caller) in functions.iter().enumerate().rev() {

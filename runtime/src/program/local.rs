@@ -39,6 +39,7 @@ impl LocalMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::launch_terms::LaunchTerms;
     use crate::program::options::KernelOptions;
     use crate::program::template::{Role, Template};
     use crate::program::types::DeviceType;
@@ -60,10 +61,7 @@ mod tests {
             converged: true,
             fences: phalanx_contract::fence::FunctionFences::NONE,
             needs: &[],
-            launch_checks: &[],
-            launch_calls: &[],
-            launch_result: &[],
-            launch_parameters: &[],
+            launch: LaunchTerms::NONE,
             continued: false,
         };
         let definition = Definition {

@@ -20,6 +20,7 @@ pub(crate) mod cuda;
 mod definition;
 mod fences;
 pub(crate) mod launch_checks;
+pub(crate) mod launch_terms;
 pub(crate) mod layout;
 mod literal;
 pub(crate) mod local;

@@ -14,7 +14,7 @@ use phalanx_contract::protocol::ProtocolSummary;
 use phalanx_contract::uniformity::{Bound, UniformitySummary};
 
 use super::constant::Constant;
-use super::launch_checks::{LaunchCall, LaunchCheck, LaunchParameter, Term};
+use super::launch_terms::LaunchTerms;
 use super::options::KernelOptions;
 use super::type_info::{TypeArgument, TypeInfo};
 use crate::program::types::DeviceType;
@@ -51,14 +51,8 @@ pub struct Template {
     pub fences: FunctionFences,
     /// What the function does that not every GPU can.
     pub needs: &'static [Need],
-    /// The accesses that the host may check before a launch, in the order of their numbers in [`Fragment::LaunchCheck`].
-    pub launch_checks: &'static [LaunchCheck],
-    /// The calls of device functions whose arguments matter for that.
-    pub launch_calls: &'static [LaunchCall],
-    /// The integer that a device function returns, or those of a tuple that it returns, as far as they matter for that.
-    pub launch_result: &'static [&'static [Term]],
-    /// What the parameters of a kernel are for that.
-    pub launch_parameters: &'static [LaunchParameter],
+    /// What the host may check before a launch.
+    pub launch: LaunchTerms,
     /// Whether the last parameter in the text is what the caller does with the `Option` that the function returns.
     pub continued: bool,
 }
@@ -183,14 +177,9 @@ pub enum Fragment {
     Site(u16),
     /// The ending of the name of an operation at the cluster's barrier, for the fence of this barrier of [`Template::fences`].
     Fence(u16),
-    /// Text for the case that the host makes these checks of [`Template::launch_checks`].
-    AtLaunch {
-        /// The checks.
-        checks: &'static [u16],
-        /// The text.
-        text: &'static [Fragment],
-    },
-    /// The number in the program of this check of [`Template::launch_checks`].
+    /// Text for the case that the host makes these checks of [`Template::launch`].
+    AtLaunch(&'static [u16], &'static [Fragment]),
+    /// The number in the program of this check of [`Template::launch`].
     LaunchCheck(u16),
 }
 

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::cuda::{Fragment, Text, fields, has_collectives};
+use super::cuda::{Fragment, Text, has_collectives, launch_terms};
 use super::headers::headers;
 use super::host::internal;
 use super::{constant, fences, followed, item, protocol, uniformity};
@@ -38,7 +38,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let needs = capability::needs(function).into_iter().map(|(need, _)| constant::need(need));
     let (locals, constants, continued) = (&text.locals, &text.constants, text.continued);
     let collective = has_collectives(function);
-    let at_launch = fields(&text.at_launch, function);
+    let launch = launch_terms(&text.at_launch, function);
     let converged = !Rule::CONVERGENCE.into_iter().any(|rule| function.waives(rule));
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
     let values = function.values.iter().enumerate().map(|(index, constant)| {
@@ -92,7 +92,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
                     converged: #converged,
                     fences: #fences,
                     needs: &[#(#needs),*],
-                    #at_launch,
+                    launch: #launch,
                     continued: #continued,
                 };
                 #(#items)*
@@ -310,7 +310,7 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
         Fragment::LaunchCheck(index) => quote!(LaunchCheck(#index)),
         Fragment::AtLaunch { checks, text } => {
             let text = self::fragments(text);
-            quote!(AtLaunch { checks: &[#(#checks),*], text: &[#(#text),*] })
+            quote!(AtLaunch(&[#(#checks),*], &[#(#text),*]))
         }
         Fragment::Site(site) => {
             let site = site.0;

@@ -70,7 +70,7 @@ fn uses_are_told_apart() {
     let of_copies = CopyUses::all().iter().map(ParameterUses::of_copies);
     let all: Vec<ParameterUses> = of_memory.chain(of_barriers).chain(of_copies).collect();
     let union = all.iter().fold(ParameterUses::NONE, |union, uses| union.union(*uses));
-    assert_eq!((all.len(), union.bits().count_ones()), (88, 88));
+    assert_eq!((all.len(), union.bits().count_ones()), (89, 89));
     assert_eq!(ParameterUses::from_bits(union.bits()), union);
 }
 

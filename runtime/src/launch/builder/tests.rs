@@ -8,6 +8,7 @@ use crate::Simulator;
 use crate::kernel::memory::{Global, GlobalMut, load, shared_array, store};
 use crate::launch::on_each_device::on_each_device;
 use crate::launch::{Threads, global, global_mut};
+use crate::program::launch_terms::LaunchTerms;
 use crate::program::options::KernelOptions;
 use crate::program::template::{Definition, Fragment, Role, SharedInfo, Site, SiteMessage, Template};
 use crate::program::visitor::{Describe, Visitor};
@@ -107,10 +108,7 @@ static ROTATE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
-    launch_checks: &[],
-    launch_calls: &[],
-    launch_result: &[],
-    launch_parameters: &[],
+    launch: LaunchTerms::NONE,
     continued: false,
 };
 

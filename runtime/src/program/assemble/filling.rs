@@ -38,6 +38,16 @@ impl Filling<'_> {
         self.function.callee(slot).map(|index| &self.functions[index])
     }
 
+    /// Whether the host makes all of these checks before a launch.
+    pub(super) fn checks_at_launch(&self, checks: &[u16]) -> bool {
+        checks.iter().all(|check| self.launch_checks[usize::from(*check)].is_some())
+    }
+
+    /// Returns the number of a check that the host makes, as the text has it.
+    pub(super) fn number_at_launch(&self, check: u16) -> String {
+        self.launch_checks[usize::from(check)].map_or_else(String::new, |number| number.to_string())
+    }
+
     /// Whether threads do something together in what is called at one of these slots.
     pub(super) fn any_collective(&self, slots: &[u16]) -> bool {
         slots.iter().filter_map(|slot| self.called(*slot)).any(|callee| callee.collective)
@@ -57,7 +67,7 @@ impl Filling<'_> {
             Fragment::Alone { text, .. }
             | Fragment::Within { text, .. }
             | Fragment::Operator { text }
-            | Fragment::AtLaunch { text, .. } => self.may_fail(text),
+            | Fragment::AtLaunch(_, text) => self.may_fail(text),
             Fragment::Struct { fields, base, .. } => {
                 let mut parts = fields.iter().map(|(_, value)| *value).chain(base);
                 parts.any(|part| self.may_fail(part))

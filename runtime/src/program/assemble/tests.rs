@@ -2,6 +2,7 @@
 
 use super::super::template::Template;
 use super::*;
+use crate::program::launch_terms::LaunchTerms;
 use crate::program::template::{Role, SharedInfo, Site, SiteMessage};
 use crate::program::types::{DeviceType, constant};
 
@@ -57,10 +58,7 @@ static SQUARE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
-    launch_checks: &[],
-    launch_calls: &[],
-    launch_result: &[],
-    launch_parameters: &[],
+    launch: LaunchTerms::NONE,
     continued: false,
 };
 
@@ -112,10 +110,7 @@ static TWICE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
-    launch_checks: &[],
-    launch_calls: &[],
-    launch_result: &[],
-    launch_parameters: &[],
+    launch: LaunchTerms::NONE,
     continued: false,
 };
 
@@ -335,10 +330,7 @@ static DOUBLE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
-    launch_checks: &[],
-    launch_calls: &[],
-    launch_result: &[],
-    launch_parameters: &[],
+    launch: LaunchTerms::NONE,
     continued: false,
 };
 
@@ -386,10 +378,7 @@ const DOUBLE_AS_DEVICE: Template = Template {
     converged: true,
     fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
-    launch_checks: &[],
-    launch_calls: &[],
-    launch_result: &[],
-    launch_parameters: &[],
+    launch: LaunchTerms::NONE,
     continued: false,
 };
 

@@ -3,9 +3,9 @@
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-use super::term::{Comparison, LaunchCall, LaunchParameter, LaunchValue, Operation, Term};
 use super::values::{Integer, Values};
 use crate::program::constant::Value;
+use crate::program::launch_terms::{Comparison, LaunchCall, LaunchParameter, LaunchValue, Operation, Term};
 use crate::program::order::Resolved;
 use crate::program::template::{Definition, Slot};
 use crate::program::type_info::{TypeInfo, TypeName};
@@ -39,6 +39,8 @@ enum Node {
 pub(super) struct Graph {
     nodes: Vec<Node>,
     ids: BTreeMap<Node, Id>,
+    /// The calls, by function and slot, whose results are being read: `k = next(k);` in a loop has its own result as its argument.
+    open: Vec<(usize, u16)>,
 }
 
 impl Graph {
@@ -141,10 +143,13 @@ impl Graph {
         arguments: &[Option<Id>],
     ) -> Option<Id> {
         let callee = functions[index].callee(slot)?;
-        let terms = *functions[callee].definition.template.launch_result.get(usize::from(part))?;
-        let call = call_at(&functions[index], slot)?;
+        let terms = *functions[callee].definition.template.launch.results.get(usize::from(part))?;
+        let call = call_at(&functions[index], slot).filter(|_| !self.open.contains(&(index, slot)))?;
+        self.open.push((index, slot));
         let arguments = self.arguments((functions, index), call, arguments);
-        self.add(terms, (functions, callee), &arguments)
+        let result = self.add(terms, (functions, callee), &arguments);
+        self.open.pop();
+        result
     }
 
     fn node(&mut self, node: Node) -> Option<Id> {
@@ -189,7 +194,7 @@ impl Graph {
 
 /// Returns what is known of the call at a slot.
 pub(super) fn call_at(caller: &Resolved, slot: u16) -> Option<&'static LaunchCall> {
-    caller.definition.template.launch_calls.iter().find(|call| call.callee == slot)
+    caller.definition.template.launch.device_calls.iter().find(|call| call.callee == slot)
 }
 
 fn typed(ty: Option<Integer>, number: i128) -> Node {

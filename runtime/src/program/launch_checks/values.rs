@@ -1,7 +1,7 @@
 //! Sets of integers, as intervals: what a value can be in any thread of a launch. Whatever the arithmetic of the type may lose is unknown: the
 //! sum of two words, say, is known modulo 2^32 only if it does not fit a word. So no access is taken to be within bounds that is not.
 
-use super::term::{Comparison, LaunchValue, Operation};
+use crate::program::launch_terms::{Comparison, LaunchValue, Operation};
 use crate::shape::{Dim3, Shape};
 
 /// An integer type of at most 64 bits.

@@ -90,6 +90,23 @@ fn turned(rows: &[[u32; 32]], out: &mut [[u32; 32]]) {
     out[first + row][lane] = /* turned */ tile[1 - row][31 - lane];
 }
 
+#[device]
+fn next(k: usize, n: usize) -> usize {
+    (3 * k + 1) % n
+}
+
+/// The sum of the elements on a way through a table, whose places a function finds from the ones before.
+#[cluster_kernel(block = 32)]
+fn walked(x: &[u32], out: &mut [u32], n: usize) {
+    let rank = this_thread_block().thread_rank() as usize;
+    let (mut k, mut sum) = (rank % n, 0);
+    for _ in 0..6 {
+        sum = 2 * sum + /* walked */ x[k];
+        k = next(k, n);
+    }
+    out[rank] = sum;
+}
+
 fn numbers(count: usize) -> Vec<u32> {
     (0..count as u32).map(|i| i * i % 89 + i).collect()
 }
@@ -175,11 +192,27 @@ fn rows_of_tiles(device: &Device) -> Outcome {
     }
 }
 
+fn results_that_are_arguments_again(device: &Device) -> Outcome {
+    let x = numbers(40);
+    let (input, mut out) = (device.upload(&x)?, device.zeros::<u32>(32)?);
+    walked(&input, &mut out, 40).grid(1).launch(device)?;
+    let of = |rank: usize| {
+        let places = std::iter::successors(Some(rank), |k| Some((3 * k + 1) % 40)).take(6);
+        places.fold(0, |sum, k| 2 * sum + x[k])
+    };
+    equal(&out.read()?, &(0..32).map(of).collect::<Vec<u32>>())?;
+    let failed = failure(walked(&input, &mut out, 41).grid(1).launch(device))?;
+    match failed.cause.to_string().as_str() {
+        "index 40 out of bounds for length 40" => Ok(()),
+        _ => Err(failed.to_string().into()),
+    }
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "launch_checks",
         checks: check_list![pixels_of_functions, rows_and_parts, counters, narrow_and_negative_numbers, rows_of_tiles],
-        kernels: kernel_list![smoothed, product, strided, wrapped, turned],
+        kernels: kernel_list![smoothed, product, strided, wrapped, turned, walked],
     }]
 }

@@ -1,5 +1,5 @@
 //! The bounds checks of a function that the host may make before a launch, as data: what an index is computed of, in postfix order, and the
-//! length of its memory (`phalanx::program::launch_checks`). `lower/launch_checks` finds them.
+//! length of its memory (`phalanx::program::launch_terms`). `lower/launch_checks` finds them.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -148,8 +148,8 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
     pop_last(&mut stack)
 }
 
-/// Returns the checks, the calls and the kinds of a function's parameters as the fields of its template.
-pub(crate) fn fields(at_launch: &AtLaunch, function: &Function) -> TokenStream {
+/// Returns the checks, the calls and the kinds of a function's parameters for its template.
+pub(crate) fn launch_terms(at_launch: &AtLaunch, function: &Function) -> TokenStream {
     let checks = at_launch.checks.iter().map(|LaunchCheck { index, length, is_end, sites }| {
         let ([index, length], sites) = ([index, length].map(|terms| list(terms)), sites.iter().map(|site| site.0));
         quote!(LaunchCheck { index: #index, length: #length, is_end: #is_end, sites: &[#(#sites),*] })
@@ -172,7 +172,7 @@ pub(crate) fn fields(at_launch: &AtLaunch, function: &Function) -> TokenStream {
         Role::Kernel => slice(parameters.collect()),
         Role::Device | Role::Method => quote!(&[]),
     };
-    quote!(launch_checks: #checks, launch_calls: #calls, launch_result: #result, launch_parameters: #parameters)
+    quote!(::phalanx::__private::LaunchTerms { accesses: #checks, device_calls: #calls, results: #result, parameters: #parameters })
 }
 
 /// Makes a slice of values of the runtime's.

@@ -10,7 +10,7 @@ mod print;
 mod signature;
 
 pub(crate) use ast::Fragment;
-pub(crate) use at_launch::fields;
+pub(crate) use at_launch::launch_terms;
 pub(crate) use lower::has_collectives;
 
 use std::collections::BTreeSet;

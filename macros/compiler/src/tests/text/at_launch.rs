@@ -17,7 +17,7 @@ fn checks(source: &str) -> Vec<String> {
         let is_end = fields.stream().to_string().contains("is_end : true");
         format!("{index} {} {length}", if is_end { "<=" } else { "<" })
     };
-    let found = list(expansion, "launch_checks").unwrap();
+    let found = list(expansion, "accesses").unwrap();
     found.iter().filter(|check| !check.is_empty()).map(of_check).collect()
 }
 
@@ -211,7 +211,7 @@ fn device_functions() {
     let of_function = checks("#[device] fn f(x: &[f32], i: usize, n: usize) -> f32 { if i < n { x[i] } else { 0.0 } }");
     assert_eq!(of_function, ["p1{<p2} < len0"]);
     let expansion = expand(&format!("{KERNEL} {{ {RANK} if i < n {{ out[i] = f(x, i, w as f32); }} }}"));
-    let calls = list(expansion, "launch_calls").unwrap();
+    let calls = list(expansion, "device_calls").unwrap();
     let [.., TokenTree::Group(fields)] = &calls[0][..] else { panic!("{calls:?}") };
     let arguments = list(fields.stream(), "arguments").unwrap();
     let arguments: Vec<String> = arguments
@@ -230,7 +230,7 @@ fn results_of_device_functions() {
     has("let (a, b) = place(n); out[b] = x[at(a, w)];", &["result(0,1) < len1", "result(1,0) < len0"]);
     let of_function = |source: &str| {
         let expansion = expand(source);
-        let found = list(expansion, "launch_result").unwrap();
+        let found = list(expansion, "results").unwrap();
         let terms = |part: &Vec<TokenTree>| match &part[..] {
             [_, TokenTree::Group(terms)] => Some(infix(super::split(&terms.stream().into_iter().collect::<Vec<_>>()))),
             _ => None,

@@ -157,7 +157,9 @@ fn show(fragment: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Optio
         // What the host checks before a launch is in `tests::text::at_launch`; other tests are about the checks of the kernel.
         ("AtLaunch", _) => {
             mark("AtLaunch")?;
-            Some(list(inside.stream(), "text")?.iter().filter_map(|fragment| show(fragment, mark)).collect())
+            let Some(TokenTree::Group(text)) = inside.stream().into_iter().last() else { return None };
+            let text = split(&text.stream().into_iter().collect::<Vec<_>>());
+            Some(text.iter().filter_map(|fragment| show(fragment, mark)).collect())
         }
         ("LaunchCheck", [syn::Lit::Int(number)]) => Some(number.base10_digits().into()),
         ("Prologue", _) => Some(String::new()),

@@ -2,8 +2,8 @@
 
 use fastrand::Rng;
 
-use super::super::term::{Comparison, Operation};
 use super::{Integer, Known, Values};
+use crate::program::launch_terms::{Comparison, Operation};
 
 const TYPES: [Integer; 2] = [Integer { bits: 8, signed: false }, Integer { bits: 8, signed: true }];
 

@@ -7,55 +7,23 @@ use std::collections::BTreeMap;
 use super::Lower;
 use super::access::{Access, AccessForm};
 use super::closures::{Closures, Conditions};
-use super::launch_assigned::{Assigned, assigned, may_change};
-use super::launch_limits::{Limit, between, comparison, limits};
+use super::launch_limits::{Limit, between, comparison};
+use super::launch_scope::{MOST_READ, Origin, Scope};
 use super::launch_terms::distance;
 use super::nest::parts;
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
-use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
+use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Term, Terms, may_be_known};
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::message::Test;
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::range::Range;
-use crate::model::ty::{ParamType, ValueType};
+use crate::model::ty::ValueType;
 use crate::model::walk::{Child, children, walk, walk_block};
 use crate::model::{Function, LocalId, Role, SiteId};
 
 /// The most checks of a function. A program has 64.
 const MOST_CHECKS: usize = 64;
-
-/// The most expressions that are read for one check, one argument, or one variable.
-const MOST_READ: usize = 400;
-
-/// Where the value of a variable comes from.
-#[derive(Clone)]
-pub(super) enum Origin<'e> {
-    Value(&'e Expr, Option<&'e ValueType>),
-    Range(&'e Range),
-    Parameter(u8),
-    Terms(Terms),
-}
-
-/// What is known at a place of the body.
-pub(super) struct Scope<'e> {
-    pub(super) function: &'e Function,
-    pub(super) closures: &'e Closures<'e>,
-    conditions: &'e Conditions,
-    origins: BTreeMap<LocalId, Origin<'e>>,
-    assigned: Assigned<'e>,
-    /// The variables whose assignments are being read.
-    open: Vec<LocalId>,
-    /// The conditions around the place; none in place of one of a variable that has changed.
-    pub(super) limits: Vec<Option<Limit<'e>>>,
-    /// The limits whose bounds are being read.
-    pub(super) busy: Vec<usize>,
-    /// How deep the expression that is read lies in another one, and how many more are read for the same purpose.
-    pub(super) depth: usize,
-    pub(super) left: usize,
-    found: AtLaunch,
-    sites: BTreeMap<SiteId, u16>,
-}
 
 /// Returns the checks of a function, and their numbers by the sites of the accesses.
 pub(super) fn launch_checks<'e>(
@@ -63,97 +31,27 @@ pub(super) fn launch_checks<'e>(
     closures: &'e Closures<'e>,
     conditions: &'e Conditions,
 ) -> (AtLaunch, BTreeMap<SiteId, u16>) {
-    let params = function.params.iter().enumerate().filter_map(|(index, param)| {
-        let is_fixed = function.local(param.local).mutable.is_none();
-        let is_value = !matches!(param.ty, ParamType::Reference { .. });
-        let index = u8::try_from(index).ok().filter(|_| is_fixed && is_value)?;
-        Some((param.local, Origin::Parameter(index)))
-    });
-    let mut scope = Scope {
-        function,
-        closures,
-        conditions,
-        origins: params.collect(),
-        assigned: assigned(function),
-        open: Vec::new(),
-        limits: Vec::new(),
-        busy: Vec::new(),
-        depth: 0,
-        left: MOST_READ,
-        found: AtLaunch::default(),
-        sites: BTreeMap::new(),
-    };
-    scope.body();
-    (scope.found, scope.sites)
+    let mut walk =
+        Walk { scope: Scope::of(function, closures, conditions), found: AtLaunch::default(), sites: BTreeMap::new() };
+    walk.body();
+    (walk.found, walk.sites)
 }
 
-impl<'e> Scope<'e> {
-    pub(super) fn origin(&self, local: LocalId) -> Option<Origin<'e>> {
-        self.origins.get(&local).cloned()
-    }
+/// A walk over the body, with what is known where it is, and what it has found.
+struct Walk<'e> {
+    scope: Scope<'e>,
+    found: AtLaunch,
+    sites: BTreeMap<SiteId, u16>,
+}
 
-    pub(super) fn bind(&mut self, local: LocalId, origin: Origin<'e>) {
-        self.origins.insert(local, origin);
-    }
-
-    pub(super) fn unbind(&mut self, local: LocalId) {
-        self.origins.remove(&local);
-    }
-
-    /// Returns one of all values that a variable ever has; `None` if they are not known, or are being read. What conditions say of other
-    /// variables, they need not say where a value is assigned.
-    pub(super) fn one_of_all(&mut self, local: LocalId) -> Option<Terms> {
-        let values = self.assigned.get(&local).filter(|_| !self.open.contains(&local))?.clone();
-        self.open.push(local);
-        let outer = std::mem::take(&mut self.limits);
-        let mut all = Terms::new();
-        for (index, (op, value)) in values.into_iter().enumerate() {
-            match op {
-                Some(op) => all.extend(self.assigned_by(op, value)),
-                None => all.extend(self.terms(value)),
-            }
-            all.extend((index > 0).then_some(Term::Operation(Operation::Either)));
-        }
-        self.limits = outer;
-        self.open.pop();
-        Some(all)
-    }
-
-    /// Does something with an expression that is evaluated where a condition has this value.
-    pub(super) fn under<R>(
-        &mut self,
-        condition: &'e Expr,
-        holds: bool,
-        expr: &'e Expr,
-        then: impl FnOnce(&mut Self, &'e Expr) -> R,
-    ) -> R {
-        let outer = self.limits.len();
-        self.assume(condition, holds);
-        self.forget_changed(expr);
-        let result = then(self, expr);
-        self.limits.truncate(outer);
-        result
-    }
-
-    /// Notes that a condition has this value from here on.
-    fn assume(&mut self, condition: &'e Expr, holds: bool) {
-        let origins = &self.origins;
-        let named = |local: LocalId| match origins.get(&local) {
-            Some(Origin::Value(init, _)) => Some(*init),
-            _ => None,
-        };
-        let limits = limits(condition, holds, self.function, self.conditions, &named);
-        self.limits.extend(limits.into_iter().map(Some));
-        self.forget_changed(condition);
-    }
-
+impl<'e> Walk<'e> {
     /// Visits the whole body, and notes what a device function returns at its end, unless it may return before.
     fn body(&mut self) {
-        let body = &self.function.body;
+        let body = &self.scope.function.body;
         self.block(body);
         let mut returns = false;
         walk_block(body, &mut |expr| returns |= matches!(expr.kind, ExprKind::Return { .. }));
-        let Some(result) = body.tail.as_deref().filter(|_| self.function.role != Role::Kernel && !returns) else {
+        let Some(result) = body.tail.as_deref().filter(|_| self.scope.function.role != Role::Kernel && !returns) else {
             return;
         };
         let parts = match &result.kind {
@@ -167,28 +65,28 @@ impl<'e> Scope<'e> {
     }
 
     fn block(&mut self, block: &'e Block) {
-        let outer = self.limits.len();
+        let outer = self.scope.limits.len();
         for statement in &block.statements {
             self.statement(statement);
         }
         if let Some(tail) = &block.tail {
-            self.forget_changed(tail);
+            self.scope.forget_changed(tail);
             self.expr(tail);
         }
-        self.limits.truncate(outer);
+        self.scope.leave(outer);
     }
 
     fn statement(&mut self, statement: &'e Stmt) {
         match &statement.kind {
             StmtKind::Let { local, ty, init } => {
                 if let Some(init) = init {
-                    self.forget_changed(init);
+                    self.scope.forget_changed(init);
                     self.expr(init);
                     self.declare(*local, init, ty.as_ref());
                 }
             }
             StmtKind::LetPattern { pattern, init, otherwise, .. } => {
-                self.forget_changed(init);
+                self.scope.forget_changed(init);
                 self.expr(init);
                 otherwise.iter().for_each(|block| self.block(block));
                 for (local, value) in parts(pattern, init) {
@@ -197,7 +95,7 @@ impl<'e> Scope<'e> {
                 self.declare_results(pattern, init);
             }
             StmtKind::Split { init: expr, .. } | StmtKind::Discard(expr) | StmtKind::Expr(expr) => {
-                self.forget_changed(expr);
+                self.scope.forget_changed(expr);
                 self.expr(expr);
                 self.assume_what_stays(expr);
             }
@@ -207,15 +105,15 @@ impl<'e> Scope<'e> {
 
     /// Notes the value of a variable, unless it may change. A value that is computed of what may change is read here.
     fn declare(&mut self, local: LocalId, init: &'e Expr, ty: Option<&'e ValueType>) {
-        if self.function.local(local).mutable.is_some() {
+        if self.scope.function.local(local).mutable.is_some() {
             return;
         }
         if !self.changes(init) {
-            self.bind(local, Origin::Value(init, ty));
-        } else if self.function.kind(local) == Kind::Value {
-            self.left = MOST_READ;
-            let terms = self.terms(init);
-            self.bind(local, Origin::Terms(terms));
+            self.scope.bind(local, Origin::Value(init, ty));
+        } else if self.scope.function.kind(local) == Kind::Value {
+            self.scope.left = MOST_READ;
+            let terms = self.scope.terms(init);
+            self.scope.bind(local, Origin::Terms(terms));
         }
     }
 
@@ -227,9 +125,9 @@ impl<'e> Scope<'e> {
         };
         for (part, element) in (0..).zip(elements) {
             if let PatternKind::Bind { local, sub: None } = element.kind
-                && self.function.local(local).mutable.is_none()
+                && self.scope.function.local(local).mutable.is_none()
             {
-                self.bind(local, Origin::Terms(vec![Term::Result(*slot, part)]));
+                self.scope.bind(local, Origin::Terms(vec![Term::Result(*slot, part)]));
             }
         }
     }
@@ -239,20 +137,10 @@ impl<'e> Scope<'e> {
         let mut changes = false;
         walk(expr, &mut |inner| {
             if let ExprKind::Local(local) = inner.kind {
-                changes |= self.function.local(local).mutable.is_some();
+                changes |= self.scope.function.local(local).mutable.is_some();
             }
         });
         changes
-    }
-
-    /// Forgets what conditions say of variables that an expression may change.
-    fn forget_changed(&mut self, expr: &Expr) {
-        for limit in &mut self.limits {
-            let changed = |limit: &Limit<'_>| limit.changing.iter().any(|local| may_change(expr, *local));
-            if limit.as_ref().is_some_and(changed) {
-                *limit = None;
-            }
-        }
     }
 
     /// Notes what holds behind a statement that otherwise leaves the block.
@@ -260,39 +148,45 @@ impl<'e> Scope<'e> {
         match &expr.kind {
             ExprKind::If { condition, then, otherwise: None, .. } => {
                 if let (Condition::Value(condition), true) = (&**condition, never_ends(then)) {
-                    self.assume(condition, false);
+                    self.scope.assume(condition, false);
                 }
             }
-            ExprKind::Assert(Test::Value(condition), _) => self.assume(condition, true),
+            ExprKind::Assert(Test::Value(condition), _) => self.scope.assume(condition, true),
             ExprKind::Assert(Test::Compare(op, left, right), _) => {
                 if let Some(comparison) = comparison(*op, true) {
-                    let limits = between(left, comparison, right, self.function);
-                    self.limits.extend(limits.into_iter().map(Some));
+                    let limits = between(left, comparison, right, self.scope.function);
+                    self.scope.limits.extend(limits.into_iter().map(Some));
                 }
             }
             _ => {}
         }
     }
 
+    fn under(&mut self, condition: &'e Expr, holds: bool, expr: &'e Expr) {
+        let outer = self.scope.enter(condition, holds, expr);
+        self.expr(expr);
+        self.scope.leave(outer);
+    }
+
     fn expr(&mut self, expr: &'e Expr) {
         match &expr.kind {
             ExprKind::If { condition, then, otherwise, .. } => {
-                let outer = self.limits.len();
+                let outer = self.scope.limits.len();
                 self.condition(condition);
                 self.block(then);
-                self.limits.truncate(outer);
+                self.scope.leave(outer);
                 if let Some(otherwise) = otherwise {
                     match &**condition {
-                        Condition::Value(condition) => self.under(condition, false, otherwise, Self::expr),
+                        Condition::Value(condition) => self.under(condition, false, otherwise),
                         Condition::Let { .. } | Condition::All(_) => self.expr(otherwise),
                     }
                 }
             }
             ExprKind::While { condition, body, .. } => {
-                let outer = self.limits.len();
+                let outer = self.scope.limits.len();
                 self.condition(condition);
                 self.block(body);
-                self.limits.truncate(outer);
+                self.scope.leave(outer);
             }
             ExprKind::For { local, range, body, .. } => {
                 children(expr, &mut |child| {
@@ -300,32 +194,32 @@ impl<'e> Scope<'e> {
                         self.expr(bound);
                     }
                 });
-                if let Some(local) = local.filter(|local| self.function.local(*local).mutable.is_none()) {
+                if let Some(local) = local.filter(|local| self.scope.function.local(*local).mutable.is_none()) {
                     self.count(local, range);
                 }
                 self.block(body);
             }
             ExprKind::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), left, right, .. } => {
                 self.expr(left);
-                self.under(left, *op == BinaryOp::And, right, Self::expr);
+                self.under(left, *op == BinaryOp::And, right);
             }
             // It is called where a variable may have another value.
             ExprKind::Closure { body, .. } => {
-                let outer: Vec<Option<Limit<'e>>> = std::mem::take(&mut self.limits);
+                let outer: Vec<Option<Limit<'e>>> = std::mem::take(&mut self.scope.limits);
                 let (fixed, changing): (Vec<_>, Vec<_>) =
                     outer.into_iter().partition(|limit| limit.as_ref().is_some_and(|limit| limit.changing.is_empty()));
-                self.limits = fixed;
+                self.scope.limits = fixed;
                 self.expr(body);
-                self.limits.extend(changing);
+                self.scope.limits.extend(changing);
             }
             _ => {
                 children(expr, &mut |child| match child {
                     Child::Expr(inner) => self.expr(inner),
                     Child::Block(block) => self.block(block),
                     Child::Condition(condition) => {
-                        let outer = self.limits.len();
+                        let outer = self.scope.limits.len();
                         self.condition(condition);
-                        self.limits.truncate(outer);
+                        self.scope.leave(outer);
                     }
                 });
                 self.access(expr);
@@ -340,7 +234,7 @@ impl<'e> Scope<'e> {
             match part {
                 Condition::Value(value) => {
                     self.expr(value);
-                    self.assume(value, true);
+                    self.scope.assume(value, true);
                 }
                 Condition::Let { scrutinee, .. } => self.expr(scrutinee),
                 Condition::All(_) => {}
@@ -350,12 +244,12 @@ impl<'e> Scope<'e> {
 
     fn count(&mut self, local: LocalId, range: &'e Range) {
         if !self.changes(&range.start) && !self.changes(&range.end) {
-            self.bind(local, Origin::Range(range));
+            self.scope.bind(local, Origin::Range(range));
             return;
         }
-        self.left = MOST_READ;
-        let terms = self.range(range);
-        self.bind(local, Origin::Terms(terms));
+        self.scope.left = MOST_READ;
+        let terms = self.scope.range(range);
+        self.scope.bind(local, Origin::Terms(terms));
     }
 
     fn access(&mut self, expr: &'e Expr) {
@@ -369,9 +263,9 @@ impl<'e> Scope<'e> {
         if access.is_constant() {
             return;
         }
-        self.left = MOST_READ;
-        let Some(length) = self.length(access.memory) else { return };
-        let index = self.terms(index);
+        self.scope.left = MOST_READ;
+        let Some(length) = self.scope.length(access.memory) else { return };
+        let index = self.scope.terms(index);
         if !may_be_known(&index) || !may_be_known(&length) {
             return;
         }
@@ -403,10 +297,10 @@ impl<'e> Scope<'e> {
 
     /// Returns the integer or the length that an argument is.
     fn argument(&mut self, argument: &'e Expr) -> Terms {
-        self.left = MOST_READ;
+        self.scope.left = MOST_READ;
         let terms = match argument.result_kind {
-            Kind::Memory(_) => self.length(argument).unwrap_or_default(),
-            Kind::Value => self.terms(argument),
+            Kind::Memory(_) => self.scope.length(argument).unwrap_or_default(),
+            Kind::Value => self.scope.terms(argument),
             _ => Terms::new(),
         };
         if may_be_known(&terms) { terms } else { Terms::new() }

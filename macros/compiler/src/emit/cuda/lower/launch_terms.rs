@@ -3,7 +3,7 @@
 
 use super::access::row;
 use super::called::computed_by;
-use super::launch_checks::{Origin, Scope};
+
 use crate::emit::cuda::at_launch::{Operation, Term, Terms};
 use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, LiteralType, UnaryOp, integer};
 use crate::model::group::Group;
@@ -15,6 +15,7 @@ use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{LocalId, ValueId};
 
 use super::launch_limits::{Limit, is_same};
+use super::launch_scope::{Origin, Scope};
 
 /// The most terms of an expression.
 const MOST_TERMS: usize = 300;
@@ -118,8 +119,12 @@ impl<'e> Scope<'e> {
     }
 
     fn either(&mut self, condition: &'e Expr, then: &'e Expr, otherwise: &'e Expr) -> Terms {
-        let mut terms = self.under(condition, true, then, Self::terms);
-        terms.extend(self.under(condition, false, otherwise, Self::terms));
+        let mut terms = Terms::new();
+        for (holds, arm) in [(true, then), (false, otherwise)] {
+            let outer = self.enter(condition, holds, arm);
+            terms.extend(self.terms(arm));
+            self.leave(outer);
+        }
         terms.push(Term::Operation(Operation::Either));
         terms
     }
@@ -165,8 +170,27 @@ impl<'e> Scope<'e> {
         }
     }
 
+    /// Returns one of all values that a variable ever has; `None` if they are not known, or are being read. What conditions say of other
+    /// variables, they need not say where a value is assigned.
+    fn one_of_all(&mut self, local: LocalId) -> Option<Terms> {
+        let values = self.assigned.get(&local).filter(|_| !self.open.contains(&local))?.clone();
+        self.open.push(local);
+        let outer = std::mem::take(&mut self.limits);
+        let mut all = Terms::new();
+        for (index, (op, value)) in values.into_iter().enumerate() {
+            match op {
+                Some(op) => all.extend(self.assigned_by(op, value)),
+                None => all.extend(self.terms(value)),
+            }
+            all.extend((index > 0).then_some(Term::Operation(Operation::Either)));
+        }
+        self.limits = outer;
+        self.open.pop();
+        Some(all)
+    }
+
     /// Returns what `variable op= value` assigns.
-    pub(super) fn assigned_by(&mut self, op: BinaryOp, value: &'e Expr) -> Terms {
+    fn assigned_by(&mut self, op: BinaryOp, value: &'e Expr) -> Terms {
         match operation(op) {
             Some(operation) => self.operation(operation, vec![Term::Unknown], value),
             None => vec![Term::Unknown],

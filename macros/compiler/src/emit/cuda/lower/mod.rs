@@ -36,6 +36,7 @@ mod known;
 mod launch_assigned;
 mod launch_checks;
 mod launch_limits;
+mod launch_scope;
 mod launch_terms;
 mod literal;
 mod loads_ahead;

@@ -1,5 +1,23 @@
 //! The checks of a function as the macro writes them: what an index is computed of, in postfix order, and the length of its memory.
 
+/// What the host may check before a launch, and what that needs of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchTerms {
+    /// The accesses, in the order of their numbers in the text.
+    pub accesses: &'static [LaunchCheck],
+    /// The calls of device functions.
+    pub device_calls: &'static [LaunchCall],
+    /// The integer that a device function returns, or those of a tuple that it returns.
+    pub results: &'static [&'static [Term]],
+    /// The parameters of a kernel.
+    pub parameters: &'static [LaunchParameter],
+}
+
+impl LaunchTerms {
+    /// Those of a function of which the host checks nothing.
+    pub const NONE: LaunchTerms = LaunchTerms { accesses: &[], device_calls: &[], results: &[], parameters: &[] };
+}
+
 /// A part of an expression in postfix order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Term {
@@ -9,7 +27,7 @@ pub enum Term {
     Typed(i64, u16),
     /// A literal with the name of its type as a suffix.
     Suffixed(i64, &'static str),
-    /// An entry of [`Definition::values`](super::super::template::Definition::values).
+    /// An entry of [`Definition::values`](super::template::Definition::values).
     Constant(u16),
     /// A parameter that is an integer.
     Parameter(u8),
@@ -17,7 +35,7 @@ pub enum Term {
     Length(u8),
     /// A number of the thread, or of the launch.
     Launch(LaunchValue),
-    /// The rank of the thread in a tile of so many threads, an entry of [`Definition::values`](super::super::template::Definition::values).
+    /// The rank of the thread in a tile of so many threads, an entry of [`Definition::values`](super::template::Definition::values).
     RankInTile(u16),
     /// The rank of a tile of so many threads in its block.
     TileRank(u16),
@@ -27,7 +45,7 @@ pub enum Term {
     Unknown,
     /// An operation of the two values before it.
     Operation(Operation),
-    /// The conversion of the value before it to the type that is this entry of [`Definition::types`](super::super::template::Definition::types).
+    /// The conversion of the value before it to the type that is this entry of [`Definition::types`](super::template::Definition::types).
     Cast(u16),
     /// The first of the three values before it, limited by the other two, as `clamp` does it.
     Clamp,
@@ -135,7 +153,7 @@ pub struct LaunchCheck {
     pub length: &'static [Term],
     /// Whether it is the end of a part, which may be the length.
     pub is_end: bool,
-    /// The accesses, by their numbers in [`Template::sites`](super::super::template::Template::sites).
+    /// The accesses, by their numbers in [`Template::sites`](super::template::Template::sites).
     pub sites: &'static [u16],
 }
 
@@ -151,7 +169,7 @@ pub struct LaunchCall {
 /// What a parameter of a kernel is for the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaunchParameter {
-    /// An integer, of the type that is this entry of [`Definition::types`](super::super::template::Definition::types).
+    /// An integer, of the type that is this entry of [`Definition::types`](super::template::Definition::types).
     Integer(u16),
     /// A slice.
     Memory,
