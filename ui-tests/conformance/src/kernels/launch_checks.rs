@@ -212,7 +212,14 @@ fn results_that_are_arguments_again(device: &Device) -> Outcome {
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "launch_checks",
-        checks: check_list![pixels_of_functions, rows_and_parts, counters, narrow_and_negative_numbers, rows_of_tiles],
+        checks: check_list![
+            pixels_of_functions,
+            rows_and_parts,
+            counters,
+            narrow_and_negative_numbers,
+            rows_of_tiles,
+            results_that_are_arguments_again
+        ],
         kernels: kernel_list![smoothed, product, strided, wrapped, turned, walked],
     }]
 }
