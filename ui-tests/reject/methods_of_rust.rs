@@ -7,7 +7,7 @@ fn of_integers(input: &[u32], output: &mut [u32], signed: i32) {
     let (a, b) = (input[0], input[1]);
     output[0] = a.strict_add(b);
     output[1] = a.unbounded_shl(b) + input[3].wraping_add(4);
-    let narrow = a.try_into();
+    let narrow: Result<u8, _> = a.try_into();
     output[3] = a.clone();
     output[4] = a.add(b);
     output[5] = a.wrapping_sub_signed(signed);
@@ -34,7 +34,7 @@ fn of_other_scalars(output: &mut [u32], x: f32, flag: bool) {
 fn of_options(input: &[u32], output: &mut [u32]) {
     let option = input[0].checked_sub(3);
     let pair = if input[0] == 3 { Some((1, 2)) } else { None };
-    output[0] = option.get_or_insert(5);
+    output[0] = option.ok_or(4) + option.get_or_insert(5);
     output[1] = input[0].or(3) + input[0].flatten();
     output[2] = pair.unwrap_or_default();
     output[3] = unsafe { option.unwrap_unchecked() };

@@ -127,6 +127,8 @@ pub enum Operation {
     RangeInclusive,
     /// One of both.
     Either,
+    /// The end of a part that begins at `a` and has `b` elements: `a + b`, if neither is negative.
+    End,
 }
 
 /// A comparison of two values.

@@ -148,6 +148,11 @@ impl Values {
         };
         let known = match operation {
             Operation::Add | Operation::Sub | Operation::Mul | Operation::Shl => first.modular(operation, second),
+            // A length of a signed type may be negative, and then the end is before the start.
+            Operation::End => {
+                let is_natural = |of: Values| of.exact().is_some_and(|(low, _)| 0 <= low);
+                (is_natural(first) && is_natural(second)).then(|| first.modular(Operation::Add, second)).flatten()
+            }
             Operation::Range | Operation::RangeInclusive => {
                 // An empty range has no value, and its end need not be one behind its start.
                 let last = i128::from(operation == Operation::Range);

@@ -73,6 +73,7 @@ pub(crate) enum Operation {
     Range,
     RangeInclusive,
     Either,
+    End,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +129,8 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
                     | Operation::Shl
                     | Operation::Shr
                     | Operation::SaturatingSub
-                    | Operation::Either => first && second,
+                    | Operation::Either
+                    | Operation::End => first && second,
                 }
             }
             Term::Clamp => {

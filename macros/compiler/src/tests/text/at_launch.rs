@@ -192,7 +192,7 @@ fn loops_and_values_within_bounds() {
 fn parts_and_rows() {
     has(
         &format!("{RANK} let row = &x[i * w..(i + 1) * w]; for k in 0..w {{ out[n] = row[k]; }}"),
-        &["((RankInGrid + 1) * p3) <= len0", "p2 < len1", "(0..p3) < p3"],
+        &["end((RankInGrid * p3), p3) <= len0", "p2 < len1", "(0..p3) < p3"],
     );
     has(
         &format!("{RANK} let row = &x[i..][..w]; out[n] = row[s as usize];"),

@@ -59,10 +59,11 @@ fn result(operation: Operation, ty: Integer, first: i128, second: i128) -> Vec<i
         Operation::Range => (first..second).collect(),
         Operation::RangeInclusive => (first..=second).collect(),
         Operation::Either => vec![first, second],
+        Operation::End => of(first + second),
     }
 }
 
-const OPERATIONS: [Operation; 14] = [
+const OPERATIONS: [Operation; 15] = [
     Operation::Add,
     Operation::Sub,
     Operation::Mul,
@@ -77,6 +78,7 @@ const OPERATIONS: [Operation; 14] = [
     Operation::Range,
     Operation::RangeInclusive,
     Operation::Either,
+    Operation::End,
 ];
 
 #[test]
@@ -157,6 +159,16 @@ fn conversions_and_clamped_values() {
             assert!(has(ty, clamped, *number.clamp(low, high)), "{number} {low} {high}: {clamped:?}");
         }
     }
+}
+
+#[test]
+fn a_part_ends_behind_its_start() {
+    let number = |low, high| Values::of(Integer { bits: 32, signed: true }, low, high);
+    let length = Values::of(Integer::WORD, 9, 9);
+    assert!(number(2, 5).operation(Operation::End, number(0, 4)).is_below(length, true));
+    assert!(!number(2, 5).operation(Operation::End, number(0, 5)).is_below(length, true));
+    assert!(!number(2, 5).operation(Operation::End, number(-1, 4)).is_below(length, true), "it may end before");
+    assert!(!number(-1, 5).operation(Operation::End, number(1, 4)).is_below(length, true));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::launch_scope::{MOST_READ, Origin, Scope};
 use super::launch_terms::distance;
 use super::nest::parts;
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
-use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Term, Terms, may_be_known};
+use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::message::Test;
@@ -254,18 +254,27 @@ impl<'e> Walk<'e> {
 
     fn access(&mut self, expr: &'e Expr) {
         let Some(access) = Access::of(expr).filter(|access| access.memory.memory().is_some()) else { return };
-        let (index, is_end) = match access.form {
-            AccessForm::Element | AccessForm::Row => (access.index, false),
-            AccessForm::Range(end) if distance(access.index, end).is_some() => (end, true),
-            AccessForm::From => (access.index, true),
-            AccessForm::Range(_) | AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => return,
+        let (index, distance, is_end) = match access.form {
+            AccessForm::Element | AccessForm::Row => (access.index, None, false),
+            // What begins with the memory ends behind its start if the end is an index at all.
+            AccessForm::Range(end) if access.index.integer() == Some(0) => (end, None, true),
+            AccessForm::Range(end) => match distance(access.index, end) {
+                Some(distance) => (access.index, Some(distance), true),
+                None => return,
+            },
+            AccessForm::From => (access.index, None, true),
+            AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => return,
         };
         if access.is_constant() {
             return;
         }
         self.scope.left = MOST_READ;
         let Some(length) = self.scope.length(access.memory) else { return };
-        let index = self.scope.terms(index);
+        let mut index = self.scope.terms(index);
+        if let Some(distance) = distance {
+            index.extend(self.scope.terms(distance));
+            index.push(Term::Operation(Operation::End));
+        }
         if !may_be_known(&index) || !may_be_known(&length) {
             return;
         }
