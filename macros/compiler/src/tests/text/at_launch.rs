@@ -145,6 +145,8 @@ fn what_changes_is_known_until_it_does() {
     has(&format!("{RANK} let mut j = i; if j < n {{ advance(&mut j); out[j] = 1.0; }}"), &[]);
     has(&format!("{RANK} let mut j = i; if j < n && {{ j += 1; true }} {{ out[j] = 1.0; }}"), &[]);
     has(&format!("{RANK} let mut j = i; if j < n {{ let f = || out[j] = 1.0; f(); }}"), &[]);
+    let closure = "if j < n { if w < n { let f = |k: usize| k + 1; } out[i % w] = 1.0; if i < n { let f = || 1; } out[i] = 1.0; }";
+    has(&format!("{RANK} let mut j = i; {closure} j += 1;"), &["rem(RankInGrid, p3) < len1", "RankInGrid < len1"]);
     has(&format!("{RANK} let mut m = n; if i < m {{ m += 1; out[i] = 1.0; }}"), &["RankInGrid < len1"]);
     has(
         &format!("{RANK} let mut m = n; m += 1; let k = m; if i < k {{ out[i] = 1.0; }}"),

@@ -288,7 +288,7 @@ impl Lower<'_> {
 }
 
 /// Returns the value of a block that has no statements.
-fn plain_tail(block: &Block) -> Option<&Expr> {
+pub(super) fn plain_tail(block: &Block) -> Option<&Expr> {
     block.tail.as_deref().filter(|_| block.statements.is_empty())
 }
 

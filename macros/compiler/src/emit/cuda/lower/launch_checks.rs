@@ -10,7 +10,7 @@ use super::closures::{Closures, Conditions};
 use super::launch_limits::{Limit, between, comparison};
 use super::launch_scope::{MOST_READ, Origin, Scope};
 use super::launch_terms::distance;
-use super::nest::parts;
+use super::nest::{last, parts};
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
 use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
@@ -203,14 +203,15 @@ impl<'e> Walk<'e> {
                 self.expr(left);
                 self.under(left, *op == BinaryOp::And, right);
             }
-            // It is called where a variable may have another value.
+            // It is called where a variable may have another value. The others keep their places, by which scopes end.
             ExprKind::Closure { body, .. } => {
-                let outer: Vec<Option<Limit<'e>>> = std::mem::take(&mut self.scope.limits);
-                let (fixed, changing): (Vec<_>, Vec<_>) =
-                    outer.into_iter().partition(|limit| limit.as_ref().is_some_and(|limit| limit.changing.is_empty()));
-                self.scope.limits = fixed;
+                let changes = |limit: &mut Limit<'e>| !limit.changing.is_empty();
+                let all = self.scope.limits.iter_mut().map(|limit| limit.take_if(changes));
+                let changing: Vec<Option<Limit<'e>>> = all.collect();
                 self.expr(body);
-                self.scope.limits.extend(changing);
+                for (limit, changing) in self.scope.limits.iter_mut().zip(changing) {
+                    *limit = limit.take().or(changing);
+                }
             }
             _ => {
                 children(expr, &mut |child| match child {
@@ -318,15 +319,12 @@ impl<'e> Walk<'e> {
 
 /// Whether a block always leaves what is around it.
 fn never_ends(block: &Block) -> bool {
-    let last = match (&block.tail, block.statements.last().map(|last| &last.kind)) {
-        (Some(tail), _) => tail,
-        (None, Some(StmtKind::Expr(last) | StmtKind::Discard(last))) => last,
-        _ => return false,
-    };
-    matches!(
-        last.kind,
-        ExprKind::Return { .. } | ExprKind::Break { .. } | ExprKind::Continue { .. } | ExprKind::Panic(_)
-    )
+    last(block).is_some_and(|last| {
+        matches!(
+            last.kind,
+            ExprKind::Return { .. } | ExprKind::Break { .. } | ExprKind::Continue { .. } | ExprKind::Panic(_)
+        )
+    })
 }
 
 impl Lower<'_> {

@@ -3,9 +3,10 @@
 
 use super::access::row;
 use super::called::computed_by;
+use super::control::plain_tail;
 
 use crate::emit::cuda::at_launch::{Operation, Term, Terms};
-use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, LiteralType, UnaryOp, integer};
+use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp, integer};
 use crate::model::group::Group;
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::{Op, Part};
@@ -98,14 +99,16 @@ impl<'e> Scope<'e> {
             ExprKind::Op { op: Op::Length, operands, .. } => {
                 operands.first().and_then(|memory| self.length(memory)).unwrap_or_else(|| vec![Term::Unknown])
             }
-            ExprKind::Block(block) | ExprKind::Unsafe(block) => match tail(block) {
-                Some(tail) => self.terms(tail),
+            ExprKind::Block(block) | ExprKind::Unsafe(block) => match plain_tail(block) {
+                Some(value) => self.terms(value),
                 None => vec![Term::Unknown],
             },
-            ExprKind::If { condition, then, otherwise: Some(otherwise), .. } => match (&**condition, tail(then)) {
-                (Condition::Value(condition), Some(then)) => self.either(condition, then, otherwise),
-                _ => vec![Term::Unknown],
-            },
+            ExprKind::If { condition, then, otherwise: Some(otherwise), .. } => {
+                match (&**condition, plain_tail(then)) {
+                    (Condition::Value(condition), Some(then)) => self.either(condition, then, otherwise),
+                    _ => vec![Term::Unknown],
+                }
+            }
             ExprKind::CallClosure { closure, arguments, .. } => self.called(*closure, arguments),
             ExprKind::Call { slot, .. } => vec![Term::Result(*slot, 0)],
             _ => vec![Term::Unknown],
@@ -439,9 +442,4 @@ fn converted(mut terms: Terms, ty: &ValueType) -> Terms {
         }
         _ => vec![Term::Unknown],
     }
-}
-
-/// Returns the value of a block that has no statements.
-fn tail(block: &Block) -> Option<&Expr> {
-    block.tail.as_deref().filter(|_| block.statements.is_empty())
 }

@@ -460,7 +460,7 @@ pub(super) fn parts<'e>(pattern: &Pattern, init: &'e Expr) -> impl Iterator<Item
 }
 
 /// Returns the expression that a block ends with.
-fn last(block: &Block) -> Option<&Expr> {
+pub(super) fn last(block: &Block) -> Option<&Expr> {
     match (&block.tail, block.statements.last().map(|last| &last.kind)) {
         (Some(tail), _) => Some(tail),
         (None, Some(StmtKind::Expr(last))) => Some(last),
