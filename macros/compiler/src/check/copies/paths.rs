@@ -22,7 +22,7 @@ impl Paths {
         Paths(BTreeSet::from([BTreeSet::new()]))
     }
 
-    /// All of them pass a call.
+    /// Adds a call to each path, which passes it.
     pub(super) fn pass(&mut self, call: CallId, behavior: Behavior) {
         let passed = std::mem::take(&mut self.0).into_iter().map(|mut path| {
             path.insert((call, behavior));

@@ -226,7 +226,7 @@ impl InFlight<'_, '_> {
         left
     }
 
-    /// What the callers of a device function must know of products.
+    /// Adds what the callers of a device function must know of its products.
     pub(super) fn summarize_products(&self, ends: &[State], effects: &mut Vec<(Effect, Guard)>) {
         let mut add = |flight: FlightId, paths: &Paths, behavior: Behavior| {
             let guards = self.guards(flight, paths);

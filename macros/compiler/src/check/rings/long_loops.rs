@@ -7,7 +7,7 @@ use std::cell::Cell;
 pub(super) const LONG: i64 = 8;
 const LONGEST: i64 = 64;
 
-/// Which loops of a known length are followed exactly where arguments are open.
+/// Decides which loops of a known length are followed exactly where arguments are open.
 #[derive(Debug, Default)]
 pub(super) struct LongLoops {
     /// Whether long ones are, too.

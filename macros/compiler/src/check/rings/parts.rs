@@ -8,7 +8,7 @@ use super::kernel::{Kernel, Point, array_of};
 use super::value::Evaluator;
 use crate::check::cfg::{AccessKind, CopyStep, Region, Select};
 
-/// What copies write of a row in parts.
+/// A row that several copies write, each a part of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InParts {
     /// The number of bytes of all parts.

@@ -12,7 +12,7 @@ use crate::model::{Function, Role, SiteId, SlotId, TypeId, ValueId};
 pub(crate) struct AtLaunch {
     pub(crate) checks: Vec<LaunchCheck>,
     pub(crate) calls: Vec<LaunchCall>,
-    /// What the function returns: an integer, or the parts of a tuple.
+    /// The integer that the function returns, or the parts of the tuple that it returns.
     pub(crate) result: Vec<Terms>,
 }
 

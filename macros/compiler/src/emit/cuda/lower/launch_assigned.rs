@@ -13,7 +13,7 @@ use crate::model::{Function, LocalId};
 /// The most values of a variable that are looked at.
 const MOST: usize = 4;
 
-/// What is assigned to variables, with the operator of `slot += 1`.
+/// The values that are assigned to each variable, with the operator of `slot += 1`.
 pub(super) type Assigned<'e> = BTreeMap<LocalId, Vec<(Option<BinaryOp>, &'e Expr)>>;
 
 /// Returns the variables that change by assignments alone, with their initial values and all others.
