@@ -4,16 +4,18 @@
 //! the kernel makes the check itself, as the access may still be within bounds.
 //!
 //! The macro writes what an index is computed of (`launch_terms`). This file puts the checks of a kernel and of the device functions that it calls together.
-//! `graph` evaluates them in the launch, by the arithmetic of `values`.
+//! `graph` evaluates them in the launch, by the arithmetic of `numbers`: of `values`, which are integers, and of `floats`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::launch_terms::LaunchCheck;
 use super::order::Resolved;
 use crate::shape::Shape;
-use graph::{Graph, Id, call_at};
+use graph::{Arguments, Graph, Id, call_at};
 
+mod floats;
 mod graph;
+mod numbers;
 mod values;
 
 /// The most checks of a program: a variant of its code has a bit for each.
@@ -107,9 +109,6 @@ impl LaunchChecks {
         self.places.get(&place).is_some_and(|sites| sites.iter().all(is_held))
     }
 }
-
-/// The arguments of a call; `None` for one of which nothing is known.
-type Arguments = Vec<Option<Id>>;
 
 /// Returns for each function the arguments of all calls by which the kernel gets there; `None` if they are too many, or not all are known.
 fn arguments(functions: &[Resolved], graph: &mut Graph) -> Vec<Option<Vec<Arguments>>> {

@@ -7,6 +7,8 @@ pub struct LaunchTerms {
     pub accesses: &'static [LaunchCheck],
     /// The calls of device functions.
     pub device_calls: &'static [LaunchCall],
+    /// The calls of closures.
+    pub closure_calls: &'static [ClosureCall],
     /// The integer that a device function returns, or those of a tuple that it returns.
     pub results: &'static [&'static [Term]],
     /// The parameters of a kernel.
@@ -15,7 +17,8 @@ pub struct LaunchTerms {
 
 impl LaunchTerms {
     /// Those of a function of which the host checks nothing.
-    pub const NONE: LaunchTerms = LaunchTerms { accesses: &[], device_calls: &[], results: &[], parameters: &[] };
+    pub const NONE: LaunchTerms =
+        LaunchTerms { accesses: &[], device_calls: &[], closure_calls: &[], results: &[], parameters: &[] };
 }
 
 /// A part of an expression in postfix order.
@@ -29,10 +32,22 @@ pub enum Term {
     Suffixed(i64, &'static str),
     /// An entry of [`Definition::values`](super::template::Definition::values).
     Constant(u16),
-    /// A parameter that is an integer.
+    /// A parameter that is a value.
     Parameter(u8),
+    /// A field of a parameter, or a field of a field, by their names in C++.
+    Field(u8, &'static [&'static str]),
     /// The length of a parameter that is memory.
     Length(u8),
+    /// What any call of a closure passes to one of its parameters.
+    OfClosure(u8, u8),
+    /// The same for a closure that is the argument, of this number, of the call at a slot.
+    OfPassedClosure(u16, u8, u8),
+    /// A literal of a float, whose type the other operand has.
+    Float(&'static str),
+    /// A literal of a float with the name of its type as a suffix.
+    SuffixedFloat(&'static str, &'static str),
+    /// A literal of a float of a slot's type.
+    TypedFloat(&'static str, u16),
     /// A number of the thread, or of the launch.
     Launch(LaunchValue),
     /// The rank of the thread in a tile of so many threads, an entry of [`Definition::values`](super::template::Definition::values).
@@ -49,10 +64,27 @@ pub enum Term {
     Cast(u16),
     /// The first of the three values before it, limited by the other two, as `clamp` does it.
     Clamp,
+    /// The value before it, which is a float, after a method without arguments.
+    Rounded(Rounded),
     /// The first of the two values before it, for which the comparison with the second holds.
     Limit(Comparison),
     /// The first of the three values before it, for which the comparison of its sum with the second, and the third, holds.
     LimitOfSum(Comparison),
+}
+
+/// A method of floats without arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rounded {
+    /// `x.floor()`
+    Floor,
+    /// `x.ceil()`
+    Ceil,
+    /// `x.trunc()`
+    Trunc,
+    /// `x.round()`
+    Round,
+    /// `x.abs()`
+    Abs,
 }
 
 /// A number that a thread learns from a group, or that the shape of the launch says.
@@ -164,15 +196,24 @@ pub struct LaunchCheck {
 pub struct LaunchCall {
     /// The slot of the function.
     pub callee: u16,
-    /// The integers among the arguments, and the lengths of those that are memory; nothing for the others.
+    /// The values among the arguments, and the lengths of those that are memory; nothing for the others.
+    pub arguments: &'static [&'static [Term]],
+}
+
+/// A call of a closure. All calls of it are listed, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClosureCall {
+    /// The closure: a parameter of the function by its index, or a number of its own.
+    pub closure: u8,
+    /// The arguments, as those of a [`LaunchCall`].
     pub arguments: &'static [&'static [Term]],
 }
 
 /// What a parameter of a kernel is for the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaunchParameter {
-    /// An integer, of the type that is this entry of [`Definition::types`](super::template::Definition::types).
-    Integer(u16),
+    /// A value, of the type that is this entry of [`Definition::types`](super::template::Definition::types).
+    Value(u16),
     /// A slice.
     Memory,
     /// Anything else.

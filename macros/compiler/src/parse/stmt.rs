@@ -37,6 +37,12 @@ impl Parser<'_> {
             let span = SpanRange::of(&*stmt);
             let is_last = stmts.is_empty();
             if let SynStmt::Local(local) = &*stmt
+                && let Some(separate) = self.chosen_memory(local)
+            {
+                separate.into_iter().rev().for_each(|stmt| stmts.push_front(Cow::Owned(stmt)));
+                continue;
+            }
+            if let SynStmt::Local(local) = &*stmt
                 && let Some(over_copy) = self.let_over_copy(local)
             {
                 over_copy.into_iter().rev().for_each(|stmt| stmts.push_front(Cow::Owned(stmt)));
@@ -282,7 +288,7 @@ impl Parser<'_> {
 /// tuple, `let (mut from, mut to) = (first, second);`, whose values may be none, and those of which one is an array that a closure makes. No value may use a name that an earlier one gets.
 fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     let whole = || vec![Cow::Borrowed(stmt)];
-    if let Some(separate) = chosen_references(stmt).or_else(|| declared(stmt)) {
+    if let Some(separate) = declared(stmt) {
         return separate.into_iter().map(Cow::Owned).collect();
     }
     let SynStmt::Local(Local { attrs, pat, init: Some(init), .. }) = stmt else { return whole() };
@@ -353,96 +359,6 @@ fn declared(stmt: &SynStmt) -> Option<Vec<SynStmt>> {
     Some(all)
 }
 
-/// Separates `let x = if condition { &a } else { &b };` into `let mut x = &b; if condition { x = &a; } else {}`, and likewise a
-/// `match` and a tuple of names: memory is not the value of an `if` or a `match`.
-fn chosen_references(stmt: &SynStmt) -> Option<Vec<SynStmt>> {
-    let SynStmt::Local(Local { attrs, pat, init: Some(init), .. }) = stmt else { return None };
-    let names: Vec<&Ident> = match pat {
-        Pat::Tuple(names) => names.elems.iter().map(name_of).collect::<Option<_>>()?,
-        pat => vec![name_of(pat)?],
-    };
-    let is_plain = attrs.is_empty() && init.diverge.is_none();
-    let may_choose = matches!(*init.expr, syn::Expr::If(_) | syn::Expr::Match(_));
-    if !is_plain || !may_choose || names.iter().any(|name| mentions(&init.expr, name)) {
-        return None;
-    }
-    let mut outcomes = Vec::new();
-    let mut choice = (*init.expr).clone();
-    let is_choice = each_outcome(&mut choice, &mut |outcome| outcomes.push(outcome.clone()));
-    let references: Vec<Vec<syn::Expr>> =
-        outcomes.iter().map(|outcome| references(outcome, names.len())).collect::<Option<_>>()?;
-    let (last, others) = references.split_last().filter(|_| is_choice)?;
-    let mut assigned = others.iter();
-    each_outcome(&mut choice, &mut |outcome| {
-        let values = assigned.next().into_iter().flatten();
-        let statements =
-            names.iter().zip(values).map(|(name, value)| quote_spanned!(SpanRange::of(value).lo=> #name = #value;));
-        *outcome = syn::Expr::Verbatim(quote!({ #(#statements)* }));
-    });
-    let declared = names.iter().zip(last);
-    let declared =
-        declared.map(|(name, value)| parse2(quote_spanned!(SpanRange::of(value).lo=> let mut #name = #value;)));
-    let choice = parse2::<syn::Expr>(choice.into_token_stream()).ok()?;
-    declared.chain([Ok(SynStmt::Expr(choice, None))]).collect::<Result<_, _>>().ok()
-}
-
-/// Visits the values that the arms of an `if` with an `else`, or of a `match`, may have; says whether the expression is one, and each
-/// arm nothing but its value. Names that a pattern binds may be in such a value, so that there must be none.
-fn each_outcome(expr: &mut syn::Expr, visit: &mut impl FnMut(&mut syn::Expr)) -> bool {
-    fn of_arm(arm: &mut syn::Expr, visit: &mut impl FnMut(&mut syn::Expr)) -> bool {
-        match arm {
-            syn::Expr::If(_) | syn::Expr::Match(_) => each_outcome(arm, visit),
-            syn::Expr::Block(block) => of_block(&mut block.block, visit),
-            value => {
-                visit(value);
-                true
-            }
-        }
-    }
-    fn of_block(block: &mut syn::Block, visit: &mut impl FnMut(&mut syn::Expr)) -> bool {
-        match &mut block.stmts[..] {
-            [SynStmt::Expr(tail, None)] => of_arm(tail, visit),
-            _ => false,
-        }
-    }
-    match expr {
-        syn::Expr::If(choice) => {
-            let Some((_, otherwise)) = &mut choice.else_branch else { return false };
-            !matches!(*choice.cond, syn::Expr::Let(_))
-                && of_block(&mut choice.then_branch, visit)
-                && of_arm(otherwise, visit)
-        }
-        syn::Expr::Match(choice) => {
-            choice.arms.iter_mut().all(|arm| binds_nothing(&arm.pat) && of_arm(&mut arm.body, visit))
-        }
-        _ => false,
-    }
-}
-
-/// Whether a pattern has no part that may be a new name.
-fn binds_nothing(pat: &Pat) -> bool {
-    match pat {
-        Pat::Lit(_) | Pat::Range(_) | Pat::Wild(_) | Pat::Path(_) => true,
-        Pat::Or(or) => or.cases.iter().all(binds_nothing),
-        Pat::Paren(paren) => binds_nothing(&paren.pat),
-        Pat::Tuple(tuple) => tuple.elems.iter().all(binds_nothing),
-        _ => false,
-    }
-}
-
-/// The references that a value consists of, if it is this many of them, each to something that has a name.
-fn references(value: &syn::Expr, count: usize) -> Option<Vec<syn::Expr>> {
-    let is_reference = |value: &syn::Expr| match strip(value) {
-        syn::Expr::Reference(reference) => matches!(strip(&reference.expr), syn::Expr::Path(_)),
-        _ => false,
-    };
-    let parts = match value {
-        syn::Expr::Tuple(tuple) => tuple.elems.iter().cloned().collect(),
-        value => vec![value.clone()],
-    };
-    (parts.len() == count && parts.iter().all(is_reference)).then_some(parts)
-}
-
 /// Whether an expression may make a group, a `Dim3`, memory, a barrier, a token, a closure or a reference.
 fn is_origin(value: &syn::Expr) -> bool {
     match value {
@@ -464,7 +380,7 @@ fn is_origin(value: &syn::Expr) -> bool {
 }
 
 /// Whether a name occurs in an expression.
-fn mentions(value: &syn::Expr, name: &Ident) -> bool {
+pub(super) fn mentions(value: &syn::Expr, name: &Ident) -> bool {
     fn within(tokens: TokenStream, name: &Ident) -> bool {
         tokens.into_iter().any(|tree| match tree {
             TokenTree::Ident(ident) => ident == *name,
@@ -478,7 +394,7 @@ fn mentions(value: &syn::Expr, name: &Ident) -> bool {
 }
 
 /// The name that a pattern is, if it is nothing else.
-fn name_of(pat: &Pat) -> Option<&Ident> {
+pub(super) fn name_of(pat: &Pat) -> Option<&Ident> {
     match pat {
         Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(&name.ident),
         _ => None,

@@ -3,12 +3,16 @@
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
+use super::floats::{Float, Floats};
+use super::numbers::{NumberType, Numbers};
 use super::values::{Integer, Values};
 use crate::program::constant::Value;
-use crate::program::launch_terms::{Comparison, LaunchCall, LaunchParameter, LaunchValue, Operation, Term};
+use crate::program::launch_terms::{
+    ClosureCall, Comparison, LaunchCall, LaunchParameter, LaunchValue, Operation, Rounded, Term,
+};
 use crate::program::order::Resolved;
 use crate::program::template::{Definition, Slot};
-use crate::program::type_info::{TypeInfo, TypeName};
+use crate::program::type_info::{Content, Field, TypeInfo, TypeName};
 use crate::scalar::Scalar;
 use crate::shape::Shape;
 
@@ -18,104 +22,152 @@ const MOST_NODES: usize = 2048;
 /// An expression, by its number.
 pub(super) type Id = usize;
 
+/// An argument of a call.
+#[derive(Debug, Clone)]
+pub(super) enum Argument {
+    /// A number, or the length of memory.
+    Number(Id),
+    /// A struct that is a part of a parameter of the kernel.
+    Struct { parameter: usize, offset: usize, ty: TypeInfo },
+}
+
+/// The arguments of a call; `None` for one of which nothing is known.
+pub(super) type Arguments = Vec<Option<Argument>>;
+
 /// An expression of others, with everything that does not depend on the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
-    Number(Values),
-    Parameter(usize, Integer),
+    Integers(Values),
+    /// A float, by its bits as an `f64`; a literal if it has no type.
+    Float(Option<Float>, u64),
+    /// A parameter, or what is so many bytes behind the start of one.
+    Parameter(usize, usize, NumberType),
     Length(usize),
     Launch(LaunchValue),
     TileRank(u32),
     Operation(Operation, [Id; 2]),
-    /// A conversion to an integer, or to something else.
-    Cast(Option<Integer>, Id),
+    /// A conversion to a number, or to something else.
+    Cast(Option<NumberType>, Id),
     Clamp([Id; 3]),
+    Rounded(Rounded, Id),
     /// The first value, whose sum with the second compares so with the third.
     Limited(Comparison, [Id; 3]),
 }
+
+const UNKNOWN: Node = Node::Integers(Values::UNKNOWN);
+
+/// A function of a program: all functions, and its index.
+type Place<'a> = (&'a [Resolved], usize);
 
 /// Expressions, each behind its parts.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
     ids: BTreeMap<Node, Id>,
-    /// The calls, by function and slot, whose results are being read: `k = next(k);` in a loop has its own result as its argument.
+    /// The calls, by function and slot, that are being read: `k = next(k);` in a loop has its own result as its argument.
     open: Vec<(usize, u16)>,
 }
 
 impl Graph {
-    /// Returns the expression of a kernel's parameter.
-    pub(super) fn parameter(&mut self, index: usize, parameter: LaunchParameter, kernel: &Definition) -> Option<Id> {
+    /// Returns what a kernel's parameter is.
+    pub(super) fn parameter(
+        &mut self,
+        index: usize,
+        parameter: LaunchParameter,
+        kernel: &Definition,
+    ) -> Option<Argument> {
         match parameter {
-            LaunchParameter::Integer(ty) => self.node(Node::Parameter(index, integer(kernel, ty)?)),
-            LaunchParameter::Memory => self.node(Node::Length(index)),
+            LaunchParameter::Value(ty) => self.part(index, 0, &kernel.types[usize::from(ty)]),
+            LaunchParameter::Memory => self.node(Node::Length(index)).map(Argument::Number),
             LaunchParameter::Other => None,
         }
     }
 
-    /// Adds an expression of the function of this index, which is called with these arguments. Returns `None` if there are too many.
-    pub(super) fn add(
-        &mut self,
-        terms: &[Term],
-        (functions, index): (&[Resolved], usize),
-        arguments: &[Option<Id>],
-    ) -> Option<Id> {
-        let function = &functions[index].definition;
+    /// Returns a part of a kernel's parameter.
+    fn part(&mut self, parameter: usize, offset: usize, ty: &TypeInfo) -> Option<Argument> {
+        match NumberType::of(ty) {
+            Some(number) => self.node(Node::Parameter(parameter, offset, number)).map(Argument::Number),
+            None => fields(ty).map(|_| Argument::Struct { parameter, offset, ty: ty.clone() }),
+        }
+    }
+
+    /// Returns an argument, or a part of it.
+    fn field(&mut self, arguments: &[Option<Argument>], index: u8, path: &[&str]) -> Option<Argument> {
+        let mut part = arguments.get(usize::from(index))?.clone()?;
+        for name in path {
+            let Argument::Struct { parameter, offset, ty } = &part else { return None };
+            let field = fields(ty)?.iter().find(|field| field.name == *name)?;
+            part = self.part(*parameter, offset + field.offset, &field.ty)?;
+        }
+        Some(part)
+    }
+
+    /// Adds an expression of a function that is called with these arguments. Returns `None` if there are too many.
+    pub(super) fn add(&mut self, terms: &[Term], place: Place<'_>, arguments: &[Option<Argument>]) -> Option<Id> {
+        let function = &place.0[place.1].definition;
         let mut stack: SmallVec<[Id; 8]> = SmallVec::new();
         for term in terms {
             let node = match *term {
-                Term::Parameter(index) | Term::Length(index) => {
-                    let argument = arguments.get(usize::from(index)).copied().flatten();
-                    match argument {
-                        Some(argument) => {
-                            stack.push(argument);
-                            continue;
-                        }
-                        None => Node::Number(Values::UNKNOWN),
-                    }
-                }
-                Term::Result(slot, part) => match self.result((functions, index), slot, part, arguments) {
-                    Some(result) => {
-                        stack.push(result);
+                Term::Parameter(_)
+                | Term::Field(..)
+                | Term::Length(_)
+                | Term::OfClosure(..)
+                | Term::OfPassedClosure(..)
+                | Term::Result(..) => match self.passed_or_returned(*term, place, arguments) {
+                    Some(id) => {
+                        stack.push(id);
                         continue;
                     }
-                    None => Node::Number(Values::UNKNOWN),
+                    None => UNKNOWN,
                 },
-                Term::Literal(number) => Node::Number(Values::literal(number.into())),
+                Term::Literal(number) => Node::Integers(Values::literal(number.into())),
                 Term::Typed(number, slot) => match &function.slots[usize::from(slot)] {
-                    Slot::Type(ty) => typed(integer_of(ty), number.into()),
-                    Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_) => Node::Number(Values::UNKNOWN),
+                    Slot::Type(ty) => typed(ty, number.into()),
+                    Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_) => UNKNOWN,
                 },
-                Term::Suffixed(number, name) => typed(Integer::named(name), number.into()),
-                Term::Constant(index) => match number(function, index) {
-                    Some(number) => typed(integer_of(&function.values[usize::from(index)].ty), number),
-                    None => Node::Number(Values::UNKNOWN),
+                Term::Suffixed(number, name) => match Integer::named(name) {
+                    Some(ty) => Node::Integers(Values::of(ty, number.into(), number.into())),
+                    None => UNKNOWN,
                 },
+                Term::Float(digits) => float(None, digits),
+                Term::SuffixedFloat(digits, name) => match Float::named(name) {
+                    Some(ty) => float(Some(ty), digits),
+                    None => UNKNOWN,
+                },
+                Term::TypedFloat(digits, slot) => match &function.slots[usize::from(slot)] {
+                    Slot::Type(ty) => match NumberType::of(ty) {
+                        Some(NumberType::Float(ty)) => float(Some(ty), digits),
+                        _ => UNKNOWN,
+                    },
+                    Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_) => UNKNOWN,
+                },
+                Term::Constant(index) => constant(function, index),
                 Term::Launch(value) => Node::Launch(value),
                 Term::RankInTile(size) => match tile_size(function, size) {
-                    Some(size) => Node::Number(Values::rank_below(size.into())),
-                    None => Node::Number(Values::UNKNOWN),
+                    Some(size) => Node::Integers(Values::rank_below(size.into())),
+                    None => UNKNOWN,
                 },
-                Term::TileRank(size) => tile_size(function, size).map_or(Node::Number(Values::UNKNOWN), Node::TileRank),
-                Term::Unknown => Node::Number(Values::UNKNOWN),
+                Term::TileRank(size) => tile_size(function, size).map_or(UNKNOWN, Node::TileRank),
                 Term::Operation(operation) => {
                     let second = stack.pop()?;
                     Node::Operation(operation, [stack.pop()?, second])
                 }
-                Term::Cast(ty) => Node::Cast(integer(function, ty), stack.pop()?),
+                Term::Cast(ty) => Node::Cast(NumberType::of(&function.types[usize::from(ty)]), stack.pop()?),
                 Term::Clamp => {
                     let (most, least) = (stack.pop()?, stack.pop()?);
                     Node::Clamp([stack.pop()?, least, most])
                 }
+                Term::Rounded(by) => Node::Rounded(by, stack.pop()?),
                 Term::Limit(comparison) => {
                     let (bound, value) = (stack.pop()?, stack.pop()?);
-                    let nothing = self.node(Node::Number(Values::literal(0)))?;
+                    let nothing = self.node(Node::Integers(Values::literal(0)))?;
                     Node::Limited(comparison, [value, nothing, bound])
                 }
                 Term::LimitOfSum(comparison) => {
                     let (bound, term) = (stack.pop()?, stack.pop()?);
                     Node::Limited(comparison, [stack.pop()?, term, bound])
                 }
+                Term::Unknown => UNKNOWN,
             };
             let id = self.node(node)?;
             stack.push(id);
@@ -123,33 +175,99 @@ impl Graph {
         stack.pop().filter(|_| stack.is_empty())
     }
 
+    /// Returns what a call passes or returns.
+    fn passed_or_returned(&mut self, term: Term, place: Place<'_>, arguments: &[Option<Argument>]) -> Option<Id> {
+        let argument = match term {
+            Term::Parameter(index) | Term::Length(index) => self.field(arguments, index, &[])?,
+            Term::Field(index, path) => self.field(arguments, index, path)?,
+            Term::Result(slot, part) => return self.result(place, slot, part, arguments),
+            Term::OfClosure(closure, param) => {
+                let calls = place.0[place.1].definition.template.launch.closure_calls;
+                return self.passed(calls, (closure, param), place, arguments);
+            }
+            Term::OfPassedClosure(slot, argument, param) => {
+                return self.passed_by_call(slot, (argument, param), place, arguments);
+            }
+            _ => return None,
+        };
+        match argument {
+            Argument::Number(id) => Some(id),
+            Argument::Struct { .. } => None,
+        }
+    }
+
     /// Returns the arguments of a call in a function that is called with these arguments.
     pub(super) fn arguments(
         &mut self,
-        caller: (&[Resolved], usize),
+        caller: Place<'_>,
         call: &LaunchCall,
-        arguments: &[Option<Id>],
-    ) -> Vec<Option<Id>> {
-        let argument = |terms: &&[Term]| if terms.is_empty() { None } else { self.add(terms, caller, arguments) };
+        arguments: &[Option<Argument>],
+    ) -> Arguments {
+        let argument = |terms: &&[Term]| match **terms {
+            [] => None,
+            [Term::Parameter(index)] => self.field(arguments, index, &[]),
+            [Term::Field(index, path)] => self.field(arguments, index, path),
+            _ => self.add(terms, caller, arguments).map(Argument::Number),
+        };
         call.arguments.iter().map(argument).collect()
     }
 
     /// Returns a part of what a function returns to its caller.
-    fn result(
+    fn result(&mut self, place: Place<'_>, slot: u16, part: u8, arguments: &[Option<Argument>]) -> Option<Id> {
+        self.in_callee(place, slot, arguments, |graph, callee, arguments| {
+            let results = callee.0[callee.1].definition.template.launch.results;
+            graph.add(results.get(usize::from(part))?, callee, arguments)
+        })
+    }
+
+    /// Returns what a function that gets a closure passes to a parameter of it.
+    fn passed_by_call(
         &mut self,
-        (functions, index): (&[Resolved], usize),
         slot: u16,
-        part: u8,
-        arguments: &[Option<Id>],
+        param: (u8, u8),
+        place: Place<'_>,
+        arguments: &[Option<Argument>],
+    ) -> Option<Id> {
+        self.in_callee(place, slot, arguments, |graph, callee, arguments| {
+            let calls = callee.0[callee.1].definition.template.launch.closure_calls;
+            graph.passed(calls, param, callee, arguments)
+        })
+    }
+
+    /// Reads something of the function that a call calls, with its arguments.
+    fn in_callee(
+        &mut self,
+        (functions, index): Place<'_>,
+        slot: u16,
+        arguments: &[Option<Argument>],
+        read: impl FnOnce(&mut Graph, Place<'_>, &[Option<Argument>]) -> Option<Id>,
     ) -> Option<Id> {
         let callee = functions[index].callee(slot)?;
-        let terms = *functions[callee].definition.template.launch.results.get(usize::from(part))?;
         let call = call_at(&functions[index], slot).filter(|_| !self.open.contains(&(index, slot)))?;
         self.open.push((index, slot));
         let arguments = self.arguments((functions, index), call, arguments);
-        let result = self.add(terms, (functions, callee), &arguments);
+        let id = read(self, (functions, callee), &arguments);
         self.open.pop();
-        result
+        id
+    }
+
+    /// Returns what any of the calls passes to a parameter of a closure.
+    fn passed(
+        &mut self,
+        calls: &[ClosureCall],
+        (closure, param): (u8, u8),
+        place: Place<'_>,
+        arguments: &[Option<Argument>],
+    ) -> Option<Id> {
+        let mut all = None;
+        for call in calls.iter().filter(|call| call.closure == closure) {
+            let one = self.add(call.arguments.get(usize::from(param))?, place, arguments)?;
+            all = Some(match all {
+                None => one,
+                Some(others) => self.node(Node::Operation(Operation::Either, [others, one]))?,
+            });
+        }
+        all
     }
 
     fn node(&mut self, node: Node) -> Option<Id> {
@@ -169,20 +287,25 @@ impl Graph {
         &self,
         shape: &Shape,
         bytes: impl Fn(usize) -> Option<&'a [u8]>,
-    ) -> Option<SmallVec<[Values; 32]>> {
-        let mut values: SmallVec<[Values; 32]> = SmallVec::with_capacity(self.nodes.len());
+    ) -> Option<SmallVec<[Numbers; 32]>> {
+        use Numbers::{Floats as AsFloats, Integers as AsIntegers};
+        let mut values: SmallVec<[Numbers; 32]> = SmallVec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             values.push(match *node {
-                Node::Number(number) => number,
-                Node::Parameter(index, ty) => ty.read(bytes(index)?)?,
+                Node::Integers(number) => AsIntegers(number),
+                Node::Float(ty, bits) => AsFloats(Floats::number(ty, f64::from_bits(bits))),
+                Node::Parameter(index, offset, ty) => ty.read(bytes(index)?.get(offset..)?)?,
                 // The length follows the address.
-                Node::Length(index) => Integer::WORD.read(bytes(index)?.get(8..16)?)?,
-                Node::Launch(value) => Values::of_launch(value, shape),
-                Node::TileRank(size) => Values::rank_below(shape.block.count().div_ceil(size.into()).into()),
+                Node::Length(index) => AsIntegers(Integer::WORD.read(bytes(index)?.get(8..16)?)?),
+                Node::Launch(value) => AsIntegers(Values::of_launch(value, shape)),
+                Node::TileRank(size) => {
+                    AsIntegers(Values::rank_below(shape.block.count().div_ceil(size.into()).into()))
+                }
                 Node::Operation(operation, [first, second]) => values[first].operation(operation, values[second]),
                 Node::Cast(Some(ty), value) => values[value].cast(ty),
-                Node::Cast(None, _) => Values::UNKNOWN,
+                Node::Cast(None, _) => AsIntegers(Values::UNKNOWN),
                 Node::Clamp([value, least, most]) => values[value].clamp(values[least], values[most]),
+                Node::Rounded(by, value) => values[value].rounded(by),
                 Node::Limited(comparison, [value, term, bound]) => {
                     values[value].limited(values[term], comparison, values[bound])
                 }
@@ -197,15 +320,34 @@ pub(super) fn call_at(caller: &Resolved, slot: u16) -> Option<&'static LaunchCal
     caller.definition.template.launch.device_calls.iter().find(|call| call.callee == slot)
 }
 
-fn typed(ty: Option<Integer>, number: i128) -> Node {
-    Node::Number(ty.map_or(Values::UNKNOWN, |ty| Values::of(ty, number, number)))
+/// Returns an integer literal of a type, which a float may have, too: `2` where rustc inferred `f32`.
+fn typed(ty: &TypeInfo, number: i128) -> Node {
+    match NumberType::of(ty) {
+        Some(NumberType::Integer(ty)) => Node::Integers(Values::of(ty, number, number)),
+        Some(NumberType::Float(_)) | None => UNKNOWN,
+    }
+}
+
+/// Returns a literal of a float.
+fn float(ty: Option<Float>, digits: &str) -> Node {
+    digits.parse().map_or(UNKNOWN, |number: f64| Node::Float(ty, number.to_bits()))
+}
+
+/// Returns what an entry of [`Definition::values`] is.
+fn constant(function: &Definition, index: u16) -> Node {
+    let constant = &function.values[usize::from(index)];
+    match constant.value {
+        Value::Scalar(Scalar::F32(number)) => Node::Float(Some(Float::F32), f64::from(number).to_bits()),
+        Value::Scalar(Scalar::F64(number)) => Node::Float(Some(Float::F64), number.to_bits()),
+        _ => number(function, index).map_or(UNKNOWN, |number| typed(&constant.ty, number)),
+    }
 }
 
 fn tile_size(function: &Definition, index: u16) -> Option<u32> {
     number(function, index).and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0)
 }
 
-/// Returns the number that an entry of [`Definition::values`] is.
+/// Returns the integer that an entry of [`Definition::values`] is.
 fn number(function: &Definition, index: u16) -> Option<i128> {
     match function.values[usize::from(index)].value {
         Value::Scalar(Scalar::Signed(number, _)) => Some(number),
@@ -214,11 +356,13 @@ fn number(function: &Definition, index: u16) -> Option<i128> {
     }
 }
 
-/// Returns the integer type that an entry of [`Definition::types`] is.
-fn integer(function: &Definition, index: u16) -> Option<Integer> {
-    integer_of(&function.types[usize::from(index)])
-}
-
-fn integer_of(ty: &TypeInfo) -> Option<Integer> {
-    if let TypeName::Prelude(name) = ty.name { Integer::named(name) } else { None }
+/// Returns the fields of a struct whose `DeviceCopy` is derived.
+fn fields(ty: &TypeInfo) -> Option<&[Field]> {
+    match &ty.name {
+        TypeName::User(user) => match &user.content {
+            Content::Fields(fields) => Some(fields),
+            Content::Variants { .. } => None,
+        },
+        TypeName::Prelude(_) | TypeName::Template { .. } => None,
+    }
 }

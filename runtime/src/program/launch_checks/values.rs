@@ -58,6 +58,11 @@ impl Integer {
         (1 << (self.bits - u32::from(self.signed))) - 1
     }
 
+    /// Returns the number of the type that is nearest to an integer.
+    pub(super) fn nearest(self, number: i128) -> i128 {
+        number.clamp(self.least(), self.most())
+    }
+
     /// Reads a value that begins with the first byte.
     pub(super) fn read(self, bytes: &[u8]) -> Option<Values> {
         let mut word = [0; 8];
@@ -114,6 +119,24 @@ impl Values {
         };
         let count = count as i128;
         if is_rank { Values::of(ty, 0, count - 1) } else { Values::of(ty, count, count) }
+    }
+
+    /// Returns a number that is a literal, whose type is unknown.
+    pub(super) fn untyped(self) -> Option<i128> {
+        match self {
+            Values { ty: None, known: Between(low, high) } if low == high => Some(low),
+            _ => None,
+        }
+    }
+
+    /// Whether the values are integers, and not only unknown.
+    pub(super) fn is_integral(self) -> bool {
+        self.ty.is_some() || self.known != Nothing
+    }
+
+    /// Returns an interval that has all the values, if their type is known.
+    pub(super) fn all(self) -> Option<(i128, i128)> {
+        self.exact().or_else(|| self.ty.map(|ty| (ty.least(), ty.most())))
     }
 
     /// Returns the interval of the values themselves, if they are known: that of numbers which the type has.
@@ -233,8 +256,7 @@ impl Values {
 
     /// Returns the smaller or the larger one of both. One of them is enough for one side.
     fn bounded(self, operation: Operation, other: Values) -> Option<Known> {
-        let all = |of: Values| of.exact().or_else(|| of.ty.map(|ty| (ty.least(), ty.most())));
-        let ((low, high), (from, to)) = (all(self)?, all(other)?);
+        let ((low, high), (from, to)) = (self.all()?, other.all()?);
         if low > high || from > to {
             return Some(Between(1, 0));
         }
@@ -243,8 +265,7 @@ impl Values {
             Operation::Max => Between(low.max(from), high.max(to)),
             _ => {
                 let ty = self.ty?;
-                let within = |number: i128| number.clamp(ty.least(), ty.most());
-                Between(within(low - to), within(high - from))
+                Between(ty.nearest(low - to), ty.nearest(high - from))
             }
         })
     }

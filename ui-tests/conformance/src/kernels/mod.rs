@@ -56,6 +56,7 @@ mod lanes_as_indexes;
 mod lanes_in_loops;
 mod large_shared;
 mod launch_checks;
+mod launch_values;
 mod layouts;
 mod left_early;
 mod literals;
@@ -218,6 +219,7 @@ pub fn modules() -> Vec<Module> {
         lanes_as_indexes::modules(),
         lanes_in_loops::modules(),
         launch_checks::modules(),
+        launch_values::modules(),
         large_shared::modules(),
         mixtures::modules(),
         unchecked::modules(),

@@ -12,6 +12,7 @@ use crate::model::{Function, Role, SiteId, SlotId, TypeId, ValueId};
 pub(crate) struct AtLaunch {
     pub(crate) checks: Vec<LaunchCheck>,
     pub(crate) calls: Vec<LaunchCall>,
+    pub(crate) closure_calls: Vec<ClosureCall>,
     /// The integer that the function returns, or the parts of the tuple that it returns.
     pub(crate) result: Vec<Terms>,
 }
@@ -32,6 +33,13 @@ pub(crate) struct LaunchCall {
     pub(crate) arguments: Vec<Terms>,
 }
 
+/// A call of a closure: of a parameter by its index, or of one with a name, behind the parameters.
+#[derive(Debug)]
+pub(crate) struct ClosureCall {
+    pub(crate) closure: u8,
+    pub(crate) arguments: Vec<Terms>,
+}
+
 /// An expression in postfix order.
 pub(crate) type Terms = Vec<Term>;
 
@@ -43,7 +51,16 @@ pub(crate) enum Term {
     Suffixed(i64, &'static str),
     Constant(ValueId),
     Parameter(u8),
+    /// A field of a parameter, or a field of a field.
+    Field(u8, Vec<String>),
     Length(u8),
+    /// What any call of a closure passes to one of its parameters.
+    OfClosure(u8, u8),
+    /// The same for the closure that is an argument of a call.
+    OfPassedClosure(SlotId, u8, u8),
+    Float(String),
+    SuffixedFloat(String, &'static str),
+    TypedFloat(String, SlotId),
     /// A number of the launch, with the dimension of one that has three.
     Launch(&'static str, Option<u8>),
     RankInTile(ValueId),
@@ -53,6 +70,8 @@ pub(crate) enum Term {
     Operation(Operation),
     Cast(TypeId),
     Clamp,
+    /// A method of floats: `floor`.
+    Rounded(&'static str),
     Limit(Comparison),
     LimitOfSum(Comparison),
 }
@@ -110,13 +129,19 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
             | Term::Suffixed(..)
             | Term::Constant(_)
             | Term::Parameter(_)
+            | Term::Field(..)
             | Term::Length(_)
+            | Term::OfClosure(..)
+            | Term::OfPassedClosure(..)
+            | Term::Float(_)
+            | Term::SuffixedFloat(..)
+            | Term::TypedFloat(..)
             | Term::Launch(..)
             | Term::RankInTile(_)
             | Term::TileRank(_)
             | Term::Result(..) => true,
             Term::Unknown => false,
-            Term::Cast(_) => pop_last(&mut stack),
+            Term::Cast(_) | Term::Rounded(_) => pop_last(&mut stack),
             Term::Operation(operation) => {
                 let (second, first) = (pop_last(&mut stack), pop_last(&mut stack));
                 match operation {
@@ -161,20 +186,27 @@ pub(crate) fn launch_terms(at_launch: &AtLaunch, function: &Function) -> TokenSt
         quote!(LaunchCall { callee: #callee, arguments: &[#(#arguments),*] })
     });
     let parameters = function.params.iter().map(|param| match &param.ty {
-        ParamType::Value(ValueType { shape: TypeShape::Scalar(_, ty), .. }) => {
+        ParamType::Value(ValueType { shape: TypeShape::Scalar(_, ty) | TypeShape::Named(ty), .. }) => {
             let ty = ty.0;
-            quote!(LaunchParameter::Integer(#ty))
+            quote!(LaunchParameter::Value(#ty))
         }
         ParamType::Slice { .. } => quote!(LaunchParameter::Memory),
         _ => quote!(LaunchParameter::Other),
     });
     let result = at_launch.result.iter().map(|terms| list(terms));
+    let closure_calls = at_launch.closure_calls.iter().map(|ClosureCall { closure, arguments }| {
+        let arguments = arguments.iter().map(|terms| list(terms));
+        quote!(ClosureCall { closure: #closure, arguments: &[#(#arguments),*] })
+    });
     let (checks, calls, result) = (slice(checks.collect()), slice(calls.collect()), slice(result.collect()));
+    let closure_calls = slice(closure_calls.collect());
     let parameters = match function.role {
         Role::Kernel => slice(parameters.collect()),
         Role::Device | Role::Method => quote!(&[]),
     };
-    quote!(::phalanx::__private::LaunchTerms { accesses: #checks, device_calls: #calls, results: #result, parameters: #parameters })
+    quote!(::phalanx::__private::LaunchTerms {
+        accesses: #checks, device_calls: #calls, closure_calls: #closure_calls, results: #result, parameters: #parameters
+    })
 }
 
 /// Makes a slice of values of the runtime's.
@@ -184,7 +216,7 @@ fn slice(values: Vec<TokenStream>) -> TokenStream {
         false => quote!({
             #[allow(clippy::pedantic, unused_imports, reason = "a list of names of which not all are needed")]
             use ::phalanx::__private::{
-                Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchValue, Operation, Term,
+                ClosureCall, Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchValue, Operation, Rounded, Term,
             };
             &[#(#values),*]
         }),
@@ -198,7 +230,15 @@ fn list(terms: &[Term]) -> TokenStream {
         Term::Suffixed(number, name) => quote!(Term::Suffixed(#number, #name)),
         Term::Constant(ValueId(value)) => quote!(Term::Constant(#value)),
         Term::Parameter(index) => quote!(Term::Parameter(#index)),
+        Term::Field(index, path) => quote!(Term::Field(#index, &[#(#path),*])),
         Term::Length(index) => quote!(Term::Length(#index)),
+        Term::OfClosure(closure, param) => quote!(Term::OfClosure(#closure, #param)),
+        Term::OfPassedClosure(SlotId(slot), argument, param) => {
+            quote!(Term::OfPassedClosure(#slot, #argument, #param))
+        }
+        Term::Float(digits) => quote!(Term::Float(#digits)),
+        Term::SuffixedFloat(digits, name) => quote!(Term::SuffixedFloat(#digits, #name)),
+        Term::TypedFloat(digits, SlotId(slot)) => quote!(Term::TypedFloat(#digits, #slot)),
         Term::Launch(name, dimension) => {
             let name = format_ident!("{name}");
             let dimension = dimension.map(|dimension| quote!((#dimension)));
@@ -214,6 +254,10 @@ fn list(terms: &[Term]) -> TokenStream {
         }
         Term::Cast(TypeId(ty)) => quote!(Term::Cast(#ty)),
         Term::Clamp => quote!(Term::Clamp),
+        Term::Rounded(name) => {
+            let name = format_ident!("{name}");
+            quote!(Term::Rounded(Rounded::#name))
+        }
         Term::Limit(comparison) => {
             let name = format_ident!("{comparison:?}");
             quote!(Term::Limit(Comparison::#name))

@@ -43,6 +43,18 @@ fn infix(terms: Vec<Vec<TokenTree>>) -> String {
             "Parameter" => format!("p{}", number(inside).trim_end_matches('u')),
             "Length" => format!("len{}", number(inside).trim_end_matches('u')),
             "Launch" => inside.trim_start_matches("LaunchValue::").replace("u8", ""),
+            "OfClosure" => format!("closure({})", inside.replace("u8", "")),
+            "OfPassedClosure" => format!("passed({})", inside.replace("u16", "").replace("u8", "")),
+            "Field" => {
+                let (index, path) = inside.split_once(',').unwrap();
+                let path = path.trim_matches(['&', '[', ']', '"']).replace("\",\"", ".");
+                format!("p{}.{path}", number(index).trim_end_matches('u'))
+            }
+            "Float" | "SuffixedFloat" | "TypedFloat" => inside.split('"').nth(1).unwrap().into(),
+            "Rounded" => {
+                let name = inside.trim_start_matches("Rounded::").to_lowercase();
+                format!("{name}({})", last(&mut stack))
+            }
             "Result" => format!("result({})", inside.replace("u16", "").replace("u8", "")),
             "Unknown" => "?".into(),
             "Cast" => format!("T({})", last(&mut stack)),
@@ -186,8 +198,6 @@ fn loops_and_values_within_bounds() {
         &format!("{RANK} let at = |a: usize, b: usize| b * w + a; out[at(i, n)] = 1.0;"),
         &["((p2 * p3) + RankInGrid) < len1"],
     );
-    // A closure has the values of all its calls.
-    has("let f = |k: usize| x[k.min(n)]; out[w] = f(3) + f(4);", &["min(?, p2) < len0", "p3 < len1"]);
 }
 
 #[test]
@@ -245,6 +255,82 @@ fn results_of_device_functions() {
     assert_eq!(of_function("#[device] fn at(x: usize, y: usize) -> usize { y * 8 + x }"), ["((p1 * 8) + p0)"]);
     let early = "#[device] fn at(x: usize, y: usize) -> usize { if x > y { return y; } x }";
     assert!(of_function(early).is_empty(), "it returns elsewhere, too");
+}
+
+#[test]
+fn memory_that_takes_turns() {
+    let arrays = "let (a, b) = (shared_array::<f32, 64>(), shared_array::<f32, 32>());";
+    let swapped =
+        "let (mut from, mut to) = (&a, &b); for _ in 0..4 { to[n] = from[w]; std::mem::swap(&mut from, &mut to); }";
+    has(&format!("{arrays} {swapped}"), &["p2 < (C0 or C1)", "p3 < (C1 or C0)"]);
+    has(
+        &format!(
+            "{arrays} let (own, other) = if n > 3 {{ (&a, &b) }} else {{ (&b, &a) }}; own[n] = 1.0; other[w] = 1.0;"
+        ),
+        &["p2 < (C0 or C1)", "p3 < (C1 or C0)"],
+    );
+    has(&format!("{arrays} let one = if n > 3 {{ &a }} else {{ &b }}; one[n] = 1.0;"), &["p2 < (C0 or C1)"]);
+    has(
+        "let mut from = x; if n > 3 { from = &x[w..w + 8]; } out[n] = from[w];",
+        &["end(p3, 8) <= len0", "p2 < len1", "p3 < (8 or len0)"],
+    );
+    // A part of itself is shorter each time.
+    has("let mut rest = x; for _ in 0..w { out[n] = rest[w]; rest = &rest[1..]; }", &["p2 < len1"]);
+    has(
+        "let (mut a, mut b) = (x, &x[8..]); for _ in 0..w { out[n] = a[w] + b[w]; let c = a; a = &b[1..]; b = c; }",
+        &["8 <= len0", "p2 < len1"],
+    );
+}
+
+/// Returns the arguments of the calls of closures.
+fn closure_calls(source: &str) -> Vec<String> {
+    let calls = list(expand(source), "closure_calls").unwrap();
+    let arguments = calls.iter().filter(|call| !call.is_empty()).flat_map(|call| {
+        let [.., TokenTree::Group(fields)] = &call[..] else { panic!("{call:?}") };
+        list(fields.stream(), "arguments").unwrap()
+    });
+    let terms = |argument: Vec<TokenTree>| match &argument[..] {
+        [_, TokenTree::Group(terms)] => infix(super::split(&terms.stream().into_iter().collect::<Vec<_>>())),
+        other => panic!("{other:?}"),
+    };
+    arguments.map(terms).collect()
+}
+
+#[test]
+fn parameters_of_closures() {
+    let called = |body: &str| closure_calls(&format!("{KERNEL} {{ {body} }}"));
+    let f = "let f = |k: usize| x[k];";
+    has(&format!("{f} out[w] = f(n) + f(w);"), &["closure(5,0) < len0", "p3 < len1"]);
+    assert_eq!(called(&format!("{f} out[w] = f(n) + f(w);")), ["p2", "p3"]);
+    assert_eq!(called(&format!("{RANK} {f} if i < n {{ out[i] = f(i); }}")), ["RankInGrid{<p2}"]);
+    let inner = "let g = |k: usize, j: usize| f(k * j) + f(j); out[w] = g(n, 3);";
+    assert_eq!(called(&format!("{f} {inner}")), ["(closure(6,0) * closure(6,1))", "closure(6,1)", "p2", "3"]);
+    // The values of another name are unknown, and so are those of all calls.
+    assert!(called(&format!("{f} out[w] = f(n); let g = f; out[n] = g(w);")).is_empty());
+    assert_eq!(called(&format!("{f} out[w] = f(n) + sum(&f, w);")), ["p2", "passed(0,0,0)"]);
+    has("out[w] = sum(|k: usize| x[k], n);", &["p3 < len1", "passed(0,0,0) < len0"]);
+    let of_function = "#[device] fn sum(f: impl Fn(usize) -> f32, n: usize) -> f32 { f(n) + f(3) }";
+    assert_eq!(closure_calls(of_function), ["p1", "3"]);
+    let passed_on = "#[device] fn sum(f: impl Fn(usize) -> f32, n: usize) -> f32 { other(&f, n) + f(3) }";
+    assert_eq!(closure_calls(passed_on), ["passed(0,0,0)", "3"]);
+}
+
+#[test]
+fn structs_and_floats() {
+    let source = |body: &str| {
+        format!("#[cluster_kernel] fn k(x: &[f32], out: &mut [f32], shape: Shape, w: usize, scale: f32) {{ {body} }}")
+    };
+    let has = |body: &str, expected: &[&str]| assert_eq!(checks(&source(body)), expected, "{body}");
+    has(&format!("{RANK} if i < shape.width {{ out[i] = 1.0; }}"), &["RankInGrid{<p2.width} < len1"]);
+    has("let inner = shape.size.1; out[inner as usize] = 1.0;", &["T(p2.size._1) < len1"]);
+    has("out[(scale * 3.0).clamp(0.0, w as f32) as usize] = 1.0;", &["T((p4 * 3.0).clamp(0.0, T(p3))) < len1"]);
+    has(
+        &format!("{RANK} let at = (i as f32 + 0.5).mul_add(scale, -0.5).floor().max(0.0); out[at as usize] = 1.0;"),
+        &["T(max(floor((((T(RankInGrid) + 0.5) * p4) + (0 - 0.5))), 0.0)) < len1"],
+    );
+    has("let at = x[w]; if at < scale { out[at as usize] = 1.0; }", &["p3 < len0", "T(?{<p4}) < len1"]);
+    let method = "#[device] fn at(x: &[f32], shape: &Shape, i: usize) -> f32 { x[i % shape.width] }";
+    assert_eq!(checks(method), ["rem(p2, p1.width) < len0"]);
 }
 
 #[test]

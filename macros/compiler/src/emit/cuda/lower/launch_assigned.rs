@@ -1,10 +1,11 @@
 //! All that is ever assigned to a variable that changes, for the checks that the host makes before a launch (`launch_checks`): with `slot = (slot +
-//! 1) & mask`, a slot is at most the mask wherever it is read.
+//! 1) & mask`, a slot is at most the mask wherever it is read, and two buffers that take turns have the length of either.
 
 use std::collections::BTreeMap;
 
 use super::nest::parts;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, StmtKind};
+use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::place::{local_of, writes_itself};
 use crate::model::walk::{Node, block_nodes, walk};
@@ -16,7 +17,7 @@ const MOST: usize = 4;
 /// The values that are assigned to each variable, with the operator of `slot += 1`.
 pub(super) type Assigned<'e> = BTreeMap<LocalId, Vec<(Option<BinaryOp>, &'e Expr)>>;
 
-/// Returns the variables that change by assignments alone, with their initial values and all others.
+/// Returns the variables that change by assignments alone, with their initial values and all others, and the memory that has a name.
 pub(super) fn assigned(function: &Function) -> Assigned<'_> {
     let mut found = Assigned::new();
     let mut assign = |place: &Expr, value| {
@@ -37,6 +38,9 @@ pub(super) fn assigned(function: &Function) -> Assigned<'_> {
             _ => {}
         },
     });
+    for (local, _) in inits.iter().filter(|(local, _)| matches!(function.kind(*local), Kind::Memory(_))) {
+        found.entry(*local).or_default();
+    }
     found.retain(|local, values| {
         let mut changes = 0;
         block_nodes(&function.body, &mut |node| {

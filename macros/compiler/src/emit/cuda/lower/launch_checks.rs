@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 
 use super::Lower;
 use super::access::{Access, AccessForm};
-use super::closures::{Closures, Conditions};
+use super::closures::{Closures, Conditions, named_closure};
+use super::launch_closures::{ClosureUses, named_by};
+use super::launch_lengths::distance;
 use super::launch_limits::{Limit, between, comparison};
 use super::launch_scope::{MOST_READ, Origin, Scope};
-use super::launch_terms::distance;
 use super::nest::{last, parts};
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
 use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
@@ -20,7 +21,7 @@ use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::range::Range;
 use crate::model::ty::ValueType;
 use crate::model::walk::{Child, children, walk, walk_block};
-use crate::model::{Function, LocalId, Role, SiteId};
+use crate::model::{Function, LocalId, Role, SiteId, SlotId};
 
 /// The most checks of a function. A program has 64.
 const MOST_CHECKS: usize = 64;
@@ -31,15 +32,24 @@ pub(super) fn launch_checks<'e>(
     closures: &'e Closures<'e>,
     conditions: &'e Conditions,
 ) -> (AtLaunch, BTreeMap<SiteId, u16>) {
-    let mut walk =
-        Walk { scope: Scope::of(function, closures, conditions), found: AtLaunch::default(), sites: BTreeMap::new() };
+    let mut walk = Walk {
+        scope: Scope::of(function, closures, conditions),
+        uses: ClosureUses::of(function, closures),
+        found: AtLaunch::default(),
+        sites: BTreeMap::new(),
+    };
+    for (param, terms) in walk.uses.params(function) {
+        walk.scope.rebind(param, Some(Origin::Terms(terms)));
+    }
     walk.body();
+    walk.found.closure_calls = walk.uses.calls();
     (walk.found, walk.sites)
 }
 
 /// A walk over the body, with what is known where it is, and what it has found.
 struct Walk<'e> {
     scope: Scope<'e>,
+    uses: ClosureUses<'e>,
     found: AtLaunch,
     sites: BTreeMap<SiteId, u16>,
 }
@@ -109,25 +119,26 @@ impl<'e> Walk<'e> {
             return;
         }
         if !self.changes(init) {
-            self.scope.bind(local, Origin::Value(init, ty));
+            self.scope.rebind(local, Some(Origin::Value(init, ty)));
         } else if self.scope.function.kind(local) == Kind::Value {
             self.scope.left = MOST_READ;
             let terms = self.scope.terms(init);
-            self.scope.bind(local, Origin::Terms(terms));
+            self.scope.rebind(local, Some(Origin::Terms(terms)));
         }
     }
 
     /// Notes the values of variables that are the parts of what a device function returns.
     fn declare_results(&mut self, pattern: &Pattern, init: &Expr) {
-        let (ExprKind::Call { slot, .. }, PatternKind::Tuple { elements, rest: false }) = (&init.kind, &pattern.kind)
-        else {
-            return;
-        };
+        let PatternKind::Tuple { elements, rest: false } = &pattern.kind else { return };
+        if let ExprKind::Tuple { elements: values, .. } = &init.kind {
+            elements.iter().zip(values).for_each(|(pattern, value)| self.declare_results(pattern, value));
+        }
+        let ExprKind::Call { slot, .. } = &init.kind else { return };
         for (part, element) in (0..).zip(elements) {
             if let PatternKind::Bind { local, sub: None } = element.kind
                 && self.scope.function.local(local).mutable.is_none()
             {
-                self.scope.bind(local, Origin::Terms(vec![Term::Result(*slot, part)]));
+                self.scope.rebind(local, Some(Origin::Terms(vec![Term::Result(*slot, part)])));
             }
         }
     }
@@ -214,6 +225,9 @@ impl<'e> Walk<'e> {
                 }
             }
             _ => {
+                if let ExprKind::Call { slot, arguments, .. } = &expr.kind {
+                    self.pass_closures(*slot, arguments);
+                }
                 children(expr, &mut |child| match child {
                     Child::Expr(inner) => self.expr(inner),
                     Child::Block(block) => self.block(block),
@@ -225,6 +239,7 @@ impl<'e> Walk<'e> {
                 });
                 self.access(expr);
                 self.call(expr);
+                self.call_of_closure(expr);
             }
         }
     }
@@ -245,12 +260,12 @@ impl<'e> Walk<'e> {
 
     fn count(&mut self, local: LocalId, range: &'e Range) {
         if !self.changes(&range.start) && !self.changes(&range.end) {
-            self.scope.bind(local, Origin::Range(range));
+            self.scope.rebind(local, Some(Origin::Range(range)));
             return;
         }
         self.scope.left = MOST_READ;
         let terms = self.scope.range(range);
-        self.scope.bind(local, Origin::Terms(terms));
+        self.scope.rebind(local, Some(Origin::Terms(terms)));
     }
 
     fn access(&mut self, expr: &'e Expr) {
@@ -305,12 +320,35 @@ impl<'e> Walk<'e> {
         self.found.calls.push(LaunchCall { callee: *slot, arguments });
     }
 
+    /// Notes that a call has closures among its arguments, whose parameters are what the function calls them with.
+    fn pass_closures(&mut self, slot: SlotId, arguments: &'e [Expr]) {
+        for (index, argument) in (0..=u8::MAX).zip(arguments) {
+            let passed = |param| vec![Term::OfPassedClosure(slot, index, param)];
+            if let ExprKind::Closure { params, .. } = &argument.kind {
+                for (number, (param, _)) in (0..=u8::MAX).zip(params) {
+                    if self.scope.function.local(*param).mutable.is_none() {
+                        self.scope.rebind(*param, Some(Origin::Terms(passed(number))));
+                    }
+                }
+            } else if let Some(closure) = named_closure(argument) {
+                let arguments = (0..self.uses.params_of(closure)).map(passed).collect();
+                self.uses.is_called(closure, named_by(argument), arguments);
+            }
+        }
+    }
+
+    fn call_of_closure(&mut self, expr: &'e Expr) {
+        let ExprKind::CallClosure { closure, arguments, .. } = &expr.kind else { return };
+        let arguments = arguments.iter().map(|argument| self.argument(argument)).collect();
+        self.uses.is_called(*closure, expr, arguments);
+    }
+
     /// Returns the integer or the length that an argument is.
     fn argument(&mut self, argument: &'e Expr) -> Terms {
         self.scope.left = MOST_READ;
         let terms = match argument.result_kind {
             Kind::Memory(_) => self.scope.length(argument).unwrap_or_default(),
-            Kind::Value => self.scope.terms(argument),
+            Kind::Value | Kind::Reference { mutable: false } => self.scope.terms(argument),
             _ => Terms::new(),
         };
         if may_be_known(&terms) { terms } else { Terms::new() }

@@ -93,7 +93,9 @@ fn is_number(expr: &Expr, function: &Function) -> bool {
             function.role == Role::Kernel && function.params.iter().any(|param| param.local == *local)
         }
         ExprKind::Binary { left, right, .. } => is_number(left, function) && is_number(right, function),
-        ExprKind::Int { .. } | ExprKind::Constant(_) | ExprKind::Op { op: Op::Length, .. } => true,
+        ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Constant(_) | ExprKind::Op { op: Op::Length, .. } => {
+            true
+        }
         _ => false,
     }
 }
@@ -115,7 +117,9 @@ fn is_arithmetic(expr: &Expr) -> bool {
     matches!(
         expr.kind,
         ExprKind::Int { .. }
+            | ExprKind::Float { .. }
             | ExprKind::Constant(_)
+            | ExprKind::Deref(_)
             | ExprKind::Unary(..)
             | ExprKind::Binary { .. }
             | ExprKind::Cast(..)
@@ -135,7 +139,9 @@ pub(super) fn is_same(one: &Expr, other: &Expr) -> bool {
     match (&one.kind, &other.kind) {
         (ExprKind::Typed(one, _), _) => is_same(one, other),
         (_, ExprKind::Typed(other, _)) => is_same(one, other),
-        (ExprKind::Int { digits: one, .. }, ExprKind::Int { digits: other, .. }) => one == other,
+        (ExprKind::Int { digits: one, .. }, ExprKind::Int { digits: other, .. })
+        | (ExprKind::Float { digits: one, .. }, ExprKind::Float { digits: other, .. }) => one == other,
+        (ExprKind::Deref(one), ExprKind::Deref(other)) => is_same(one, other),
         (ExprKind::Local(one), ExprKind::Local(other)) => one == other,
         (ExprKind::Constant(one), ExprKind::Constant(other)) => one == other,
         (ExprKind::Unary(op, one), ExprKind::Unary(other_op, other)) => op == other_op && is_same(one, other),

@@ -47,7 +47,7 @@ impl<'e> Scope<'e> {
     pub(super) fn of(function: &'e Function, closures: &'e Closures<'e>, conditions: &'e Conditions) -> Scope<'e> {
         let params = function.params.iter().enumerate().filter_map(|(index, param)| {
             let is_fixed = function.local(param.local).mutable.is_none();
-            let is_value = !matches!(param.ty, ParamType::Reference { .. });
+            let is_value = !matches!(param.ty, ParamType::Reference { mutable: true, .. });
             let index = u8::try_from(index).ok().filter(|_| is_fixed && is_value)?;
             Some((param.local, Origin::Parameter(index)))
         });
@@ -69,12 +69,12 @@ impl<'e> Scope<'e> {
         self.origins.get(&local).cloned()
     }
 
-    pub(super) fn bind(&mut self, local: LocalId, origin: Origin<'e>) {
-        self.origins.insert(local, origin);
-    }
-
-    pub(super) fn unbind(&mut self, local: LocalId) {
-        self.origins.remove(&local);
+    /// Sets where a value comes from, or what it was before.
+    pub(super) fn rebind(&mut self, local: LocalId, origin: Option<Origin<'e>>) -> Option<Origin<'e>> {
+        match origin {
+            Some(origin) => self.origins.insert(local, origin),
+            None => self.origins.remove(&local),
+        }
     }
 
     /// Goes to an expression that is evaluated where a condition has this value. Returns what `leave` takes.

@@ -1,15 +1,14 @@
 //! What an index is computed of, for the checks that the host makes before a launch (`launch_checks`): back to the function's parameters and the
 //! shape of the launch. What is not understood is unknown, and so is what a variable holds that changes, unless a condition limits it.
 
-use super::access::row;
 use super::called::computed_by;
 use super::control::plain_tail;
 
 use crate::emit::cuda::at_launch::{Operation, Term, Terms};
+use crate::emit::cuda::name::field_name;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp, integer};
 use crate::model::group::Group;
-use crate::model::kind::{Kind, Memory};
-use crate::model::op::{Op, Part};
+use crate::model::op::Op;
 use crate::model::query::{Answer, Query};
 use crate::model::range::Range;
 use crate::model::ty::{ParamType, TypeShape, ValueType};
@@ -69,20 +68,28 @@ impl<'e> Scope<'e> {
     fn computed(&mut self, expr: &'e Expr) -> Terms {
         match &expr.kind {
             ExprKind::Int { digits, ty } => vec![literal(digits, *ty, false)],
+            ExprKind::Float { digits, ty } => vec![match *ty {
+                LiteralType::Beside => Term::Float(digits.clone()),
+                LiteralType::Suffix(name) => Term::SuffixedFloat(digits.clone(), name),
+                LiteralType::Slot(slot) | LiteralType::Start(slot) => Term::TypedFloat(digits.clone(), slot),
+            }],
             ExprKind::Unary(UnaryOp::Neg, inner) => match &inner.kind {
                 ExprKind::Int { digits, ty } => vec![literal(digits, *ty, true)],
                 _ => self.operation(Operation::Sub, vec![Term::Literal(0)], inner),
             },
             ExprKind::Constant(value) => vec![Term::Constant(*value)],
             ExprKind::Local(local) => self.local(*local),
-            ExprKind::Typed(inner, _) => self.terms(inner),
+            ExprKind::Typed(inner, _) | ExprKind::Deref(inner) | ExprKind::Borrow { mutable: false, target: inner } => {
+                self.terms(inner)
+            }
             ExprKind::Cast(inner, ty) => {
                 let terms = self.terms(inner);
                 converted(terms, ty)
             }
-            ExprKind::Field { .. } => match self.field(expr) {
-                Some(field) => self.terms(field),
-                None => vec![Term::Unknown],
+            ExprKind::Field { .. } => match (self.field(expr), self.part_of_parameter(expr)) {
+                (Some(field), _) => self.terms(field),
+                (None, Some((index, path))) => vec![Term::Field(index, path)],
+                (None, None) => vec![Term::Unknown],
             },
             ExprKind::Binary { op, left, right, .. } => match operation(*op) {
                 Some(operation) => {
@@ -115,7 +122,7 @@ impl<'e> Scope<'e> {
         }
     }
 
-    fn operation(&mut self, operation: Operation, mut left: Terms, right: &'e Expr) -> Terms {
+    pub(super) fn operation(&mut self, operation: Operation, mut left: Terms, right: &'e Expr) -> Terms {
         left.extend(self.terms(right));
         left.push(Term::Operation(operation));
         left
@@ -137,6 +144,22 @@ impl<'e> Scope<'e> {
             ("min", [_, _]) => Operation::Min,
             ("max", [_, _]) => Operation::Max,
             ("saturating_sub", [_, _]) => Operation::SaturatingSub,
+            ("floor" | "ceil" | "trunc" | "round" | "abs", [value]) => {
+                let mut terms = self.terms(value);
+                terms.push(Term::Rounded(match name {
+                    "floor" => "Floor",
+                    "ceil" => "Ceil",
+                    "trunc" => "Trunc",
+                    "round" => "Round",
+                    _ => "Abs",
+                }));
+                return terms;
+            }
+            ("mul_add", [factor, other, term]) => {
+                let factor = self.terms(factor);
+                let product = self.operation(Operation::Mul, factor, other);
+                return self.operation(Operation::Add, product, term);
+            }
             ("wrapping_add", [_, _]) => Operation::Add,
             ("wrapping_sub", [_, _]) => Operation::Sub,
             ("wrapping_mul", [_, _]) => Operation::Mul,
@@ -165,7 +188,7 @@ impl<'e> Scope<'e> {
             }
             Some(Origin::Range(range)) => self.range(range),
             Some(Origin::Parameter(index)) => match self.function.params[usize::from(index)].ty {
-                ParamType::Value(_) => vec![Term::Parameter(index)],
+                ParamType::Value(_) | ParamType::Reference { .. } => vec![Term::Parameter(index)],
                 _ => vec![Term::Unknown],
             },
             Some(Origin::Terms(terms)) => terms,
@@ -179,17 +202,14 @@ impl<'e> Scope<'e> {
         let values = self.assigned.get(&local).filter(|_| !self.open.contains(&local))?.clone();
         self.open.push(local);
         let outer = std::mem::take(&mut self.limits);
-        let mut all = Terms::new();
-        for (index, (op, value)) in values.into_iter().enumerate() {
-            match op {
-                Some(op) => all.extend(self.assigned_by(op, value)),
-                None => all.extend(self.terms(value)),
-            }
-            all.extend((index > 0).then_some(Term::Operation(Operation::Either)));
-        }
+        let value = |(op, value)| match op {
+            Some(op) => self.assigned_by(op, value),
+            None => self.terms(value),
+        };
+        let all = values.into_iter().map(value).collect();
         self.limits = outer;
         self.open.pop();
-        Some(all)
+        Some(one_of(all))
     }
 
     /// Returns what `variable op= value` assigns.
@@ -224,15 +244,39 @@ impl<'e> Scope<'e> {
         }
     }
 
+    /// Returns the parameter, and the way to the part of it, that an expression is.
+    fn part_of_parameter(&self, expr: &'e Expr) -> Option<(u8, Vec<String>)> {
+        match &expr.kind {
+            ExprKind::Local(local) => match self.origin(*local)? {
+                Origin::Parameter(index) => Some((index, Vec::new())),
+                Origin::Value(init, None) => self.part_of_parameter(init),
+                Origin::Value(..) | Origin::Range(_) | Origin::Terms(_) => None,
+            },
+            ExprKind::Deref(inner) | ExprKind::Borrow { mutable: false, target: inner } => {
+                self.part_of_parameter(inner)
+            }
+            ExprKind::Field { base, member } => {
+                let (index, mut path) = self.part_of_parameter(base)?;
+                path.push(field_name(member));
+                Some((index, path))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the value of a closure that only computes, whose body sees its parameters and variables that exist where it is called, too.
     fn called(&mut self, closure: LocalId, arguments: &'e [Expr]) -> Terms {
         let Some((params, result)) = computed_by(self.closures, closure) else { return vec![Term::Unknown] };
         let values: Vec<Terms> = arguments.iter().map(|argument| self.terms(argument)).collect();
-        for ((param, _), value) in params.iter().zip(values) {
-            self.bind(*param, Origin::Terms(value));
-        }
+        let of_other_calls: Vec<_> = params
+            .iter()
+            .zip(values)
+            .map(|((param, _), value)| (*param, self.rebind(*param, Some(Origin::Terms(value)))))
+            .collect();
         let terms = self.terms(result);
-        params.iter().for_each(|(param, _)| self.unbind(*param));
+        for (param, origin) in of_other_calls {
+            self.rebind(param, origin);
+        }
         terms
     }
 
@@ -300,96 +344,16 @@ impl<'e> Scope<'e> {
             Origin::Parameter(_) | Origin::Range(_) | Origin::Terms(_) => None,
         }
     }
-
-    /// Returns the length of memory.
-    pub(super) fn length(&mut self, memory: &'e Expr) -> Option<Terms> {
-        match &memory.kind {
-            ExprKind::Borrow { target, .. } => self.length(target),
-            ExprKind::Local(local) => match self.origin(*local)? {
-                Origin::Parameter(index) => match &self.function.params[usize::from(index)].ty {
-                    ParamType::Slice { .. } | ParamType::Memory { length: None, .. } => Some(vec![Term::Length(index)]),
-                    ParamType::Memory { length: Some(length), .. } => Some(vec![Term::Constant(*length)]),
-                    _ => None,
-                },
-                Origin::Value(init, _) => {
-                    matches!(self.function.kind(*local), Kind::Memory(_)).then(|| self.length(init)).flatten()
-                }
-                Origin::Range(_) | Origin::Terms(_) => None,
-            },
-            ExprKind::Op { op: Op::SharedArray(_), types: Some((_, length)), .. } => {
-                length.map(|length| vec![Term::Constant(length)])
-            }
-            ExprKind::Op { op: Op::MapSharedRank(Memory::SharedArray), operands, .. } => self.length(operands.get(1)?),
-            ExprKind::Op { op: Op::Part { form: Part::Range, .. }, operands, .. } => {
-                let [_, start, end] = &operands[..] else { return None };
-                Some(match distance(start, end) {
-                    Some(distance) => self.terms(distance),
-                    None => {
-                        let end = self.terms(end);
-                        self.operation(Operation::Sub, end, start)
-                    }
-                })
-            }
-            ExprKind::Op { op: Op::Part { form: Part::From, .. }, operands, .. } => {
-                let [whole, start] = &operands[..] else { return None };
-                let whole = self.length(whole)?;
-                Some(self.operation(Operation::Sub, whole, start))
-            }
-            _ => match self.element(row(memory)?)? {
-                TypeShape::Array(_, length) => Some(vec![Term::Constant(*length)]),
-                _ => None,
-            },
-        }
-    }
-
-    /// Returns the type of the elements of memory.
-    fn element(&self, memory: &'e Expr) -> Option<&'e TypeShape> {
-        match &memory.kind {
-            ExprKind::Borrow { target, .. } => self.element(target),
-            ExprKind::Local(local) => match self.origin(*local)? {
-                Origin::Parameter(index) => match &self.function.params[usize::from(index)].ty {
-                    ParamType::Slice { element, .. } | ParamType::Memory { element, .. } => Some(&element.shape),
-                    _ => None,
-                },
-                Origin::Value(init, _) => self.element(init),
-                Origin::Range(_) | Origin::Terms(_) => None,
-            },
-            ExprKind::Op { op: Op::SharedArray(_), types: Some((element, _)), .. } => Some(&element.shape),
-            ExprKind::Op { op: Op::MapSharedRank(Memory::SharedArray), operands, .. } => self.element(operands.get(1)?),
-            ExprKind::Op { op: Op::Part { form: Part::Range | Part::From, .. }, operands, .. } => {
-                self.element(operands.first()?)
-            }
-            _ => match self.element(row(memory)?)? {
-                TypeShape::Array(inner, _) => Some(inner),
-                _ => None,
-            },
-        }
-    }
 }
 
-/// Returns how far the end of a range is from its start, which is natural unless the end wraps: `start + length`, `0..length`, or `(i + 1) *
-/// length` behind `i * length`.
-pub(super) fn distance<'e>(start: &Expr, end: &'e Expr) -> Option<&'e Expr> {
-    if start.integer() == Some(0) {
-        return Some(end);
+/// Returns one of several values.
+pub(super) fn one_of(all: Vec<Terms>) -> Terms {
+    let mut one = Terms::new();
+    for (index, terms) in all.into_iter().enumerate() {
+        one.extend(terms);
+        one.extend((index > 0).then_some(Term::Operation(Operation::Either)));
     }
-    match (&end.kind, &start.kind) {
-        (ExprKind::Binary { op: BinaryOp::Add, left, right, .. }, _) if is_same(left, start) => Some(right),
-        (ExprKind::Binary { op: BinaryOp::Add, left, right, .. }, _) if is_same(right, start) => Some(left),
-        (
-            ExprKind::Binary { op: BinaryOp::Mul, left, right, .. },
-            ExprKind::Binary { op: BinaryOp::Mul, left: number, right: length, .. },
-        ) if is_same(right, length) && is_next(left, number) => Some(right),
-        _ => None,
-    }
-}
-
-/// Whether an expression is `number + 1`.
-fn is_next(expr: &Expr, number: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => right.integer() == Some(1) && is_same(left, number),
-        _ => false,
-    }
+    one
 }
 
 /// Returns what a sum has beside a part of it.

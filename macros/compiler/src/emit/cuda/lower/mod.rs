@@ -35,6 +35,8 @@ mod intervals;
 mod known;
 mod launch_assigned;
 mod launch_checks;
+mod launch_closures;
+mod launch_lengths;
 mod launch_limits;
 mod launch_scope;
 mod launch_terms;
