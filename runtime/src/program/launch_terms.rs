@@ -58,6 +58,10 @@ pub enum Term {
     Result(u16, u8),
     /// A value of which nothing is known.
     Unknown,
+    /// Any value of the type that is this entry of [`Definition::types`](super::template::Definition::types).
+    AnyOf(u16),
+    /// Any of the numbers in an entry of [`Definition::values`](super::template::Definition::values), a table.
+    AnyIn(u16),
     /// An operation of the two values before it.
     Operation(Operation),
     /// The conversion of the value before it to the type that is this entry of [`Definition::types`](super::template::Definition::types).

@@ -129,6 +129,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         slices: builder.slices,
         dynamic: builder.dynamic,
         names: builder.names,
+        read_only: reference::read_only(function),
         teams,
         only_values: OnceCell::new(),
         callees: OnceCell::new(),

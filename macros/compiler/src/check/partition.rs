@@ -365,6 +365,7 @@ impl<'a, 'f> Splitter<'a, 'f> {
             slices: self.cfg.slices.clone(),
             dynamic: self.cfg.dynamic.clone(),
             names: self.cfg.names.clone(),
+            read_only: self.cfg.read_only.clone(),
             teams: self.cfg.teams.clone(),
             only_values: OnceCell::new(),
             callees: OnceCell::new(),

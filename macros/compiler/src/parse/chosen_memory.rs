@@ -7,7 +7,6 @@ use syn::{Local, Pat, Stmt as SynStmt, parse2};
 use super::Parser;
 use super::stmt::{mentions, name_of};
 use super::syntax::strip;
-use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -48,7 +47,7 @@ impl Parser<'_> {
     fn references(&self, value: &syn::Expr, count: usize) -> Option<Vec<syn::Expr>> {
         let is_reference = |value: &syn::Expr| match strip(value) {
             syn::Expr::Reference(reference) => matches!(strip(&reference.expr), syn::Expr::Path(_)),
-            value => self.named_local(value).is_some_and(|local| matches!(self.function.kind(local), Kind::Memory(_))),
+            value => self.names_memory(value),
         };
         let parts = match value {
             syn::Expr::Tuple(tuple) => tuple.elems.iter().cloned().collect(),

@@ -110,6 +110,20 @@ impl Parser<'_> {
         }
     }
 
+    /// Parses a name of a reference as the value of `let name = reference;`. An array is borrowed as a slice if `name` is `mut`.
+    pub(super) fn another_reference(&mut self, name: &syn::Expr, reassignable: bool) -> Expr {
+        let value = self.beside(name);
+        match value.result_kind {
+            Kind::Memory(memory) if reassignable && !memory.is_slice() => self.whole_slice(value, memory, false),
+            _ => value,
+        }
+    }
+
+    /// Whether an expression is a name that is a reference to an array.
+    pub(super) fn is_reference_to_array(&self, expr: &Expr) -> bool {
+        matches!(expr.result_kind, Kind::Memory(memory) if !memory.is_slice()) && self.is_reference(expr)
+    }
+
     /// Parses a reference that is neither an argument nor the value of a `let`.
     pub(super) fn reference(&mut self, reference: &ExprReference) -> Expr {
         let value = self.borrow(reference, false);

@@ -153,6 +153,9 @@ impl Parser<'_> {
             if let (syn::Expr::Reference(reference), Pat::Ident(name)) = (strip(&init.expr), pat) {
                 return self.bound_reference(reference, name.mutability.is_some());
             }
+            if let (Pat::Ident(name), true) = (pat, self.names_shared(&init.expr)) {
+                return self.another_reference(&init.expr, name.mutability.is_some());
+            }
             match &ty {
                 // The type of the local is written, and a literal takes its type from it.
                 Some(_) => self.beside(&init.expr),
@@ -219,7 +222,9 @@ impl Parser<'_> {
         };
         // rustc infers the type of a local without type and value from its uses.
         let slot = (ty.is_none() && init.is_none()).then(|| self.slot(SlotUse::Type));
-        let is_borrowed = init.as_ref().is_some_and(|init| matches!(init.kind, ExprKind::Borrow { .. }));
+        let is_borrowed = init
+            .as_ref()
+            .is_some_and(|init| matches!(init.kind, ExprKind::Borrow { .. }) || self.is_reference_to_array(init));
         if let (Kind::Reference { .. }, Some(init), false) = (kind, &init, is_borrowed) {
             self.diags.push(messages::reference_local(init.span, kind));
         }

@@ -103,6 +103,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         slices: Vec::new(),
         dynamic: Vec::new(),
         names: BTreeMap::new(),
+        read_only: BTreeSet::new(),
         teams: Vec::new(),
         only_values: std::cell::OnceCell::new(),
         callees: std::cell::OnceCell::new(),

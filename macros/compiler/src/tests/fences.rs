@@ -106,6 +106,13 @@ fn global_memory_needs_a_fence_where_a_later_access_conflicts() {
         ("for _ in 0..n { cluster.sync(); } output[i] = n;", "relaxed"),
         // A view of memory that is written is not read-only.
         ("let view = &bins[4..8]; let x = view[0]; cluster.sync(); bins[0] = x;", "full"),
+        // Of memory that is chosen, each choice counts.
+        ("let view = if n > 3 { &input } else { &input }; let x = view[0]; cluster.sync(); bins[0] = x;", "relaxed"),
+        (
+            "let mut view = &input[..]; let mut sum = 0; for _ in 0..n { sum += view[0]; view = &view[1..]; cluster.sync(); }",
+            "relaxed",
+        ),
+        ("let mut view = &input[..]; if n > 3 { view = &bins[1..]; } let x = view[0]; cluster.sync(); bins[0] = x;", "full"),
     ];
     for (body, expected) in cases {
         assert_eq!(fences(body), expected, "{body}");

@@ -168,6 +168,11 @@ impl Graph {
                     Node::Limited(comparison, [stack.pop()?, term, bound])
                 }
                 Term::Unknown => UNKNOWN,
+                Term::AnyOf(ty) => match NumberType::of(&function.types[usize::from(ty)]) {
+                    Some(NumberType::Integer(ty)) => Node::Integers(Values::any(ty)),
+                    Some(NumberType::Float(_)) | None => UNKNOWN,
+                },
+                Term::AnyIn(table) => any_in(&function.values[usize::from(table)].value),
             };
             let id = self.node(node)?;
             stack.push(id);
@@ -341,6 +346,28 @@ fn constant(function: &Definition, index: u16) -> Node {
         Value::Scalar(Scalar::F64(number)) => Node::Float(Some(Float::F64), number.to_bits()),
         _ => number(function, index).map_or(UNKNOWN, |number| typed(&constant.ty, number)),
     }
+}
+
+/// Returns the integers of a table, which have one type.
+fn any_in(table: &Value) -> Node {
+    fn numbers(of: &Value, all: &mut Vec<(i128, &'static str)>) -> Option<()> {
+        match of {
+            Value::Scalar(Scalar::Signed(number, ty)) => all.push((*number, ty)),
+            Value::Scalar(Scalar::Unsigned(number, ty)) => all.push((i128::try_from(*number).ok()?, ty)),
+            Value::Scalar(_) | Value::Variant(_) => return None,
+            Value::Fields(parts) | Value::Elements(parts) => {
+                return parts.iter().try_for_each(|part| numbers(part, all));
+            }
+        }
+        Some(())
+    }
+    let mut all = Vec::new();
+    let ends = numbers(table, &mut all).and_then(|()| {
+        let ty = all.first().filter(|(_, first)| all.iter().all(|(_, ty)| ty == first))?.1;
+        let of_all = all.iter().map(|(number, _)| *number);
+        Some(Values::of(Integer::named(ty)?, of_all.clone().min()?, of_all.max()?))
+    });
+    ends.map_or(UNKNOWN, Node::Integers)
 }
 
 fn tile_size(function: &Definition, index: u16) -> Option<u32> {

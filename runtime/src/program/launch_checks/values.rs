@@ -85,6 +85,11 @@ impl Values {
         Values { ty: Some(ty), known: Between(low, high) }
     }
 
+    /// Returns all values of a type.
+    pub(super) fn any(ty: Integer) -> Values {
+        Values::of(ty, ty.least(), ty.most())
+    }
+
     /// Returns the ranks below a number of threads or of tiles.
     pub(super) fn rank_below(count: u128) -> Values {
         Values::of(Integer::U32, 0, count as i128 - 1)

@@ -92,25 +92,57 @@ fn neighbours(x: &[u32], out: &mut [u32], n: usize) {
 #[cluster_kernel(block = 64)]
 fn rounds(x: &[u32], y: &[u32], out: &mut [u32], count: usize) {
     let block = this_thread_block();
-    let (first, second) = (shared_array::<u32, 64>(), shared_array::<u32, 64>());
+    let (one, other) = (shared_array::<u32, 64>(), shared_array::<u32, 64>());
+    let (first, second) = (&one, &other);
     let i = block.thread_rank() as usize;
     let input = if count == 3 { y } else { x };
     first[i] = input[i];
     block.sync();
-    let (mut from, mut to) = (&first, &second);
+    let (mut from, mut to) = (first, second);
     for _ in 0..count {
         to[i] = from[i] + from[(i + 1) % 64];
         block.sync();
         std::mem::swap(&mut from, &mut to);
     }
     for round in 0..count {
-        let (own, other) = if (round + count) % 2 == 0 { (&first, &second) } else { (&second, &first) };
+        let (own, other) = if (round + count) % 2 == 0 { (first, second) } else { (second, first) };
         other[i] = own[i] + own[63 - i];
         block.sync();
     }
-    let last = if count % 2 == 0 { &first } else { &second };
+    let last = if count % 2 == 0 { first } else { second };
     /* rounds */
     out[i] = if count == 0 { first[i] } else { last[i] };
+}
+
+/// The neighbours of a cell in a plane, as steps.
+const NEIGHBOURS: [(i32, i32); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
+const STRIDES: [[u8; 2]; 3] = [[1, 2], [3, 4], [5, 6]];
+
+/// What tables, bytes from memory, the arms of an `if` and of a `match`, and both halves of memory have.
+#[cluster_kernel(block = 32)]
+fn from_tables(plane: &[u32], bytes: &[u8], table: &[u32], out: &mut [u32], half: usize) {
+    let i = this_thread_block().thread_rank() as usize;
+    let (x, y) = (1 + i as i32 % 6, 1 + i as i32 / 6);
+    let mut sum = 0;
+    for (dx, dy) in NEIGHBOURS {
+        sum += plane[((y + dy) * 8 + x + dx) as usize];
+    }
+    let byte = bytes[i];
+    sum += /* from_tables */ table[byte as usize];
+    sum += 100 * table[(plane[i] >> 28) as usize];
+    let [least, most] = STRIDES[i % 3];
+    let (near, far) = if byte > 99 { (least, most as usize) } else { (most, 0) };
+    let (low, high) = table.split_at(half);
+    let place = match byte % 4 {
+        0 => 1,
+        1 => near as usize,
+        2 => {
+            let twice = 2 * far;
+            twice + 1
+        }
+        _ => return,
+    };
+    out[i] = sum + 1000 * low[place] + 7 * high[near as usize];
 }
 
 fn numbers(count: usize) -> Vec<u32> {
@@ -228,6 +260,37 @@ fn memory_that_takes_turns(device: &Device) -> Outcome {
     fails(failed, "index 63 out of bounds for length 63", &find(file!(), SOURCE, "rounds"), (0, 0, 0), (63, 0, 0))
 }
 
+fn tables_and_arms(device: &Device) -> Outcome {
+    let (plane, table) = (numbers(64), numbers(256));
+    let bytes: Vec<u8> = (0..32).map(|i| (i * 37 % 256) as u8).collect();
+    let of = |i: usize, half: usize| {
+        let (x, y) = (1 + i as i32 % 6, 1 + i as i32 / 6);
+        let near: u32 = NEIGHBOURS.iter().map(|(dx, dy)| plane[((y + dy) * 8 + x + dx) as usize]).sum();
+        let [least, most] = STRIDES[i % 3];
+        let (near_step, far) = if bytes[i] > 99 { (least, most) } else { (most, 0) };
+        let place = [1, usize::from(near_step), 2 * usize::from(far) + 1, 256][usize::from(bytes[i] % 4)];
+        let sum = near + table[usize::from(bytes[i])] + 100 * table[0];
+        if place == 256 { 0 } else { sum + 1000 * table[place] + 7 * table[half + usize::from(near_step)] }
+    };
+    let (cells, codes, entries) = (device.upload(&plane)?, device.upload(&bytes)?, device.upload(&table)?);
+    for half in [128, 14] {
+        let mut out = device.zeros::<u32>(32)?;
+        from_tables(&cells, &codes, &entries, &mut out, half).grid(1).launch(device)?;
+        equal(&out.read()?, &(0..32).map(|i| of(i, half)).collect::<Vec<u32>>())?;
+    }
+    let short = device.upload(&table[..250])?;
+    let mut out = device.zeros::<u32>(32)?;
+    from_tables(&cells, &codes, &short, &mut out, 128).grid(1).launch(device)?;
+    let short = device.upload(&table[..231])?;
+    let failed = from_tables(&cells, &codes, &short, &mut out, 128).grid(1).launch(device);
+    let at = find(file!(), SOURCE, "from_tables");
+    let failed = failure(failed)?;
+    match failed.location == Some(at) && failed.cause.to_string().ends_with("out of bounds for length 231") {
+        true => Ok(()),
+        false => Err(failed.to_string().into()),
+    }
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
@@ -236,8 +299,9 @@ pub(super) fn modules() -> Vec<Module> {
             structs_and_coordinates,
             floats_from_memory,
             closures_of_functions,
-            memory_that_takes_turns
+            memory_that_takes_turns,
+            tables_and_arms
         ],
-        kernels: kernel_list![sampled, looked_up, neighbours, rounds],
+        kernels: kernel_list![sampled, looked_up, neighbours, rounds, from_tables],
     }]
 }

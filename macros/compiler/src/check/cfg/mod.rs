@@ -104,6 +104,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) dynamic: Vec<Option<u64>>,
     /// The locals that name shared memory.
     pub(crate) names: BTreeMap<Shared, LocalId>,
+    /// The names of global memory that only ever stand for parameters that nobody writes.
+    pub(crate) read_only: BTreeSet<LocalId>,
     /// The groups that are parameters.
     pub(crate) teams: Vec<Team>,
     /// The values of the variables that are set once, which are found when they are asked for.

@@ -184,7 +184,7 @@ fn effect(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
         StepKind::Memory(MemoryStep::Access(AccessId(access))) => {
             let access = &cfg.accesses[*access];
             let can_wait = access.kind == AccessKind::Read && access.reads_value;
-            of_access(access, if can_wait { MemoryEffects::PEER_READ } else { MemoryEffects::OTHER })
+            of_access(cfg, access, if can_wait { MemoryEffects::PEER_READ } else { MemoryEffects::OTHER })
         }
         StepKind::BarrierCall(_) => Some(EffectOf::own("uses a phase barrier", MemoryEffects::OTHER)),
         StepKind::Copy(_) => Some(EffectOf::own("copies asynchronously", MemoryEffects::OTHER)),
@@ -207,7 +207,7 @@ fn effect_before_peers(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
             match (access.kind, access.region.root) {
                 (AccessKind::AsyncWrite, Root::Remote(_)) => None,
                 (AccessKind::Atomic, Root::Remote(shared)) if is_barrier(cfg, shared) => None,
-                _ => of_access(access, MemoryEffects::OTHER),
+                _ => of_access(cfg, access, MemoryEffects::OTHER),
             }
         }
         StepKind::BarrierCall(_) | StepKind::Copy(_) => None,
@@ -244,7 +244,7 @@ fn waits_where_others_forget(step: &GroupStep) -> bool {
 }
 
 /// The effect of an access; `peer_read` is that of a read of a peer's memory. Memory that is only read by the whole launch needs no order.
-fn of_access(access: &Access, peer_read: MemoryEffects) -> Option<EffectOf> {
+fn of_access(cfg: &Cfg<'_>, access: &Access, peer_read: MemoryEffects) -> Option<EffectOf> {
     let changes = match access.kind {
         AccessKind::Read | AccessKind::AtomicRead => false,
         AccessKind::Write | AccessKind::Atomic | AccessKind::AsyncWrite | AccessKind::Lent => true,
@@ -252,7 +252,9 @@ fn of_access(access: &Access, peer_read: MemoryEffects) -> Option<EffectOf> {
         AccessKind::Opaque => true,
         AccessKind::ByClosure => return Some(BY_CLOSURE),
     };
-    let is_constant = access.region.root == Root::ReadOnly && (!changes || access.kind == AccessKind::Lent);
+    let is_read_only =
+        access.region.root == Root::ReadOnly || access.region.via.is_some_and(|name| cfg.read_only.contains(&name));
+    let is_constant = is_read_only && (!changes || access.kind == AccessKind::Lent);
     (!is_constant).then(|| match (access.region.root, changes) {
         // An atomic load may learn of the writes of another cluster, which any later access may conflict with.
         (Root::Global, false) if access.kind == AccessKind::AtomicRead => {

@@ -67,6 +67,10 @@ pub(crate) enum Term {
     TileRank(ValueId),
     Result(SlotId, u8),
     Unknown,
+    /// Any value of an integer type; whether that alone says much, as of a byte.
+    AnyOf(TypeId, bool),
+    /// Any number that a constant has in it.
+    AnyIn(ValueId),
     Operation(Operation),
     Cast(TypeId),
     Clamp,
@@ -139,20 +143,22 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
             | Term::Launch(..)
             | Term::RankInTile(_)
             | Term::TileRank(_)
+            | Term::AnyIn(_)
             | Term::Result(..) => true,
+            Term::AnyOf(_, is_narrow) => *is_narrow,
             Term::Unknown => false,
             Term::Cast(_) | Term::Rounded(_) => pop_last(&mut stack),
             Term::Operation(operation) => {
                 let (second, first) = (pop_last(&mut stack), pop_last(&mut stack));
                 match operation {
                     Operation::Min | Operation::Max | Operation::And => first || second,
-                    Operation::Rem | Operation::Range | Operation::RangeInclusive => second,
+                    Operation::Rem | Operation::Div | Operation::Shr | Operation::Range | Operation::RangeInclusive => {
+                        second
+                    }
                     Operation::Add
                     | Operation::Sub
                     | Operation::Mul
-                    | Operation::Div
                     | Operation::Shl
-                    | Operation::Shr
                     | Operation::SaturatingSub
                     | Operation::Either
                     | Operation::End => first && second,
@@ -248,6 +254,8 @@ fn list(terms: &[Term]) -> TokenStream {
         Term::TileRank(ValueId(size)) => quote!(Term::TileRank(#size)),
         Term::Result(SlotId(slot), part) => quote!(Term::Result(#slot, #part)),
         Term::Unknown => quote!(Term::Unknown),
+        Term::AnyOf(TypeId(ty), _) => quote!(Term::AnyOf(#ty)),
+        Term::AnyIn(ValueId(value)) => quote!(Term::AnyIn(#value)),
         Term::Operation(operation) => {
             let name = format_ident!("{operation:?}");
             quote!(Term::Operation(Operation::#name))

@@ -57,6 +57,7 @@ fn infix(terms: Vec<Vec<TokenTree>>) -> String {
             }
             "Result" => format!("result({})", inside.replace("u16", "").replace("u8", "")),
             "Unknown" => "?".into(),
+            "AnyOf" | "AnyIn" => format!("any({})", inside.trim_end_matches("u16")),
             "Cast" => format!("T({})", last(&mut stack)),
             "Clamp" => {
                 let (most, least) = (last(&mut stack), last(&mut stack));
@@ -313,6 +314,29 @@ fn parameters_of_closures() {
     assert_eq!(closure_calls(of_function), ["p1", "3"]);
     let passed_on = "#[device] fn sum(f: impl Fn(usize) -> f32, n: usize) -> f32 { other(&f, n) + f(3) }";
     assert_eq!(closure_calls(passed_on), ["passed(0,0,0)", "3"]);
+}
+
+#[test]
+fn arms_tables_and_loads() {
+    has(
+        "let (a, b) = if n > 3 { (w, 1) } else { (n, 2) }; out[a] = x[a + b];",
+        &["(p3 or p2) < len1", "((p3 or p2) + (1 or 2)) < len0"],
+    );
+    has("let k = match w { 0 => n, 1 => w * 8, _ => return }; out[k] = 1.0;", &["(p2 or (p3 * 8)) < len1"]);
+    has("out[match w { 0 => { let k = n; k + 1 } _ => 5 }] = 1.0;", &["((p2 + 1) or 5) < len1"]);
+    has(
+        "let (a, b) = if n > 3 { (w, 1) } else { place(n) }; out[a + b] = 1.0;",
+        &["((p3 or result(1,0)) + (1 or result(1,1))) < len1"],
+    );
+    let with_table = |body: &str| {
+        format!(
+            "#[cluster_kernel] fn k(x: &[u8], out: &mut [f32], n: usize) {{ const T: [[usize; 2]; 2] = [[0, 1], [2, 3]]; {body} }}"
+        )
+    };
+    assert_eq!(checks(&with_table("let [a, b] = T[n % 2]; out[n + a] = 1.0;")), ["(p2 + any(0)) < len1"]);
+    assert_eq!(checks(&with_table("out[n + T[n % 2][1]] = 1.0;")), ["(p2 + any(0)) < len1"]);
+    assert_eq!(checks(&with_table("let k = x[n]; out[k as usize] = 1.0;")), ["p2 < len0", "T(any(0)) < len1"]);
+    has("let (a, b) = x.split_at(n); out[w] = a[w] + b[w];", &["p3 < len1", "p3 < p2", "p3 < (len0 - p2)"]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::launch_closures::{ClosureUses, named_by};
 use super::launch_lengths::distance;
 use super::launch_limits::{Limit, between, comparison};
 use super::launch_scope::{MOST_READ, Origin, Scope};
+use super::launch_terms::{one_of, outcomes};
 use super::nest::{last, parts};
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
 use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
@@ -102,9 +103,17 @@ impl<'e> Walk<'e> {
                 for (local, value) in parts(pattern, init) {
                     self.declare(local, value, None);
                 }
-                self.declare_results(pattern, init);
+                self.declare_parts(pattern, init);
             }
-            StmtKind::Split { init: expr, .. } | StmtKind::Discard(expr) | StmtKind::Expr(expr) => {
+            StmtKind::Split { halves, init } => {
+                self.scope.forget_changed(init);
+                self.expr(init);
+                self.scope.left = MOST_READ;
+                for (half, length) in halves.iter().zip(self.scope.lengths_of_halves(init).into_iter().flatten()) {
+                    half.and_then(|half| self.scope.rebind(half, Some(Origin::Terms(length))));
+                }
+            }
+            StmtKind::Discard(expr) | StmtKind::Expr(expr) => {
                 self.scope.forget_changed(expr);
                 self.expr(expr);
                 self.assume_what_stays(expr);
@@ -127,19 +136,38 @@ impl<'e> Walk<'e> {
         }
     }
 
-    /// Notes the values of variables that are the parts of what a device function returns.
-    fn declare_results(&mut self, pattern: &Pattern, init: &Expr) {
+    /// Notes the values of variables that are parts of a tuple: of what a device function returns, or of the values of an `if` or a `match`.
+    fn declare_parts(&mut self, pattern: &Pattern, init: &'e Expr) {
+        if let PatternKind::Array { elements, .. } = &pattern.kind
+            && let Some(constant) = self.scope.constant(init)
+        {
+            elements.iter().for_each(|element| self.declare_part(element, vec![Term::AnyIn(constant)]));
+        }
         let PatternKind::Tuple { elements, rest: false } = &pattern.kind else { return };
         if let ExprKind::Tuple { elements: values, .. } = &init.kind {
-            elements.iter().zip(values).for_each(|(pattern, value)| self.declare_results(pattern, value));
+            elements.iter().zip(values).for_each(|(pattern, value)| self.declare_parts(pattern, value));
+            return;
         }
-        let ExprKind::Call { slot, .. } = &init.kind else { return };
-        for (part, element) in (0..).zip(elements) {
-            if let PatternKind::Bind { local, sub: None } = element.kind
-                && self.scope.function.local(local).mutable.is_none()
-            {
-                self.scope.rebind(local, Some(Origin::Terms(vec![Term::Result(*slot, part)])));
+        let Some(outcomes) = outcomes(init) else { return };
+        for (index, element) in (0..=u8::MAX).zip(elements) {
+            self.scope.left = MOST_READ;
+            let part = |outcome: &&'e Expr| match &outcome.kind {
+                ExprKind::Call { slot, .. } => Some(vec![Term::Result(*slot, index)]),
+                ExprKind::Tuple { elements, .. } => Some(self.scope.terms(elements.get(usize::from(index))?)),
+                _ => self.scope.constant(outcome).map(|constant| vec![Term::AnyIn(constant)]),
+            };
+            if let Some(parts) = outcomes.iter().map(part).collect() {
+                self.declare_part(element, one_of(parts));
             }
+        }
+    }
+
+    /// Notes the value of a variable, unless it may change.
+    fn declare_part(&mut self, pattern: &Pattern, terms: Terms) {
+        if let PatternKind::Bind { local, sub: None } = pattern.kind
+            && self.scope.function.local(local).mutable.is_none()
+        {
+            self.scope.rebind(local, Some(Origin::Terms(terms)));
         }
     }
 

@@ -58,8 +58,16 @@ impl<'e> Scope<'e> {
         }
     }
 
+    /// Returns the lengths of the parts before and behind a place.
+    pub(super) fn lengths_of_halves(&mut self, init: &'e Expr) -> Option<[Terms; 2]> {
+        let ExprKind::Op { op: Op::SplitAt { .. }, operands, .. } = &init.kind else { return None };
+        let [whole, middle] = &operands[..] else { return None };
+        let whole = self.length(whole)?;
+        Some([self.terms(middle), self.operation(Operation::Sub, whole, middle)])
+    }
+
     /// Returns the type of the elements of memory.
-    fn element(&self, memory: &'e Expr) -> Option<&'e TypeShape> {
+    pub(super) fn element(&self, memory: &'e Expr) -> Option<&'e TypeShape> {
         match &memory.kind {
             ExprKind::Borrow { target, .. } => self.element(target),
             ExprKind::Local(local) => match self.origin(*local) {

@@ -12,13 +12,16 @@ use crate::model::op::Op;
 use crate::model::query::{Answer, Query};
 use crate::model::range::Range;
 use crate::model::ty::{ParamType, TypeShape, ValueType};
-use crate::model::{LocalId, ValueId};
+use crate::model::{LocalId, TypeId, ValueId};
 
 use super::launch_limits::{Limit, is_same};
 use super::launch_scope::{Origin, Scope};
 
 /// The most terms of an expression.
 const MOST_TERMS: usize = 300;
+
+/// The most arms of an `if` or a `match` whose values are read.
+const MOST_OUTCOMES: usize = 16;
 
 /// How deep the names of values are followed.
 const DEEPEST: usize = 24;
@@ -89,7 +92,7 @@ impl<'e> Scope<'e> {
             ExprKind::Field { .. } => match (self.field(expr), self.part_of_parameter(expr)) {
                 (Some(field), _) => self.terms(field),
                 (None, Some((index, path))) => vec![Term::Field(index, path)],
-                (None, None) => vec![Term::Unknown],
+                (None, None) => self.constant(expr).map_or(vec![Term::Unknown], |constant| vec![Term::AnyIn(constant)]),
             },
             ExprKind::Binary { op, left, right, .. } => match operation(*op) {
                 Some(operation) => {
@@ -106,16 +109,18 @@ impl<'e> Scope<'e> {
             ExprKind::Op { op: Op::Length, operands, .. } => {
                 operands.first().and_then(|memory| self.length(memory)).unwrap_or_else(|| vec![Term::Unknown])
             }
-            ExprKind::Block(block) | ExprKind::Unsafe(block) => match plain_tail(block) {
-                Some(value) => self.terms(value),
-                None => vec![Term::Unknown],
-            },
             ExprKind::If { condition, then, otherwise: Some(otherwise), .. } => {
                 match (&**condition, plain_tail(then)) {
                     (Condition::Value(condition), Some(then)) => self.either(condition, then, otherwise),
-                    _ => vec![Term::Unknown],
+                    _ => self.one_of_outcomes(expr),
                 }
             }
+            ExprKind::Block(_) | ExprKind::Unsafe(_) | ExprKind::Match { .. } => self.one_of_outcomes(expr),
+            ExprKind::Index { base, .. } => match (self.constant(expr), self.element(base)) {
+                (Some(constant), _) => vec![Term::AnyIn(constant)],
+                (None, Some(TypeShape::Scalar(name, ty))) => vec![any_of(name, *ty)],
+                (None, _) => vec![Term::Unknown],
+            },
             ExprKind::CallClosure { closure, arguments, .. } => self.called(*closure, arguments),
             ExprKind::Call { slot, .. } => vec![Term::Result(*slot, 0)],
             _ => vec![Term::Unknown],
@@ -137,6 +142,32 @@ impl<'e> Scope<'e> {
         }
         terms.push(Term::Operation(Operation::Either));
         terms
+    }
+
+    /// Returns one of the values that the arms of an `if` or a `match` have.
+    fn one_of_outcomes(&mut self, expr: &'e Expr) -> Terms {
+        let Some(outcomes) =
+            outcomes(expr).filter(|outcomes| !matches!(&outcomes[..], [same] if std::ptr::eq(*same, expr)))
+        else {
+            return vec![Term::Unknown];
+        };
+        one_of(outcomes.into_iter().map(|outcome| self.terms(outcome)).collect())
+    }
+
+    /// Returns the constant of which an expression is a part: an offset in a table.
+    pub(super) fn constant(&self, expr: &'e Expr) -> Option<ValueId> {
+        match &expr.kind {
+            ExprKind::Constant(value) => Some(*value),
+            ExprKind::Index { base: inner, .. }
+            | ExprKind::Field { base: inner, .. }
+            | ExprKind::Deref(inner)
+            | ExprKind::Borrow { mutable: false, target: inner } => self.constant(inner),
+            ExprKind::Local(local) => match self.origin(*local)? {
+                Origin::Value(init, None) => self.constant(init),
+                Origin::Value(..) | Origin::Range(_) | Origin::Parameter(_) | Origin::Terms(_) => None,
+            },
+            _ => None,
+        }
     }
 
     fn method(&mut self, name: &str, operands: &'e [Expr]) -> Terms {
@@ -346,6 +377,31 @@ impl<'e> Scope<'e> {
     }
 }
 
+/// Returns the expressions of which one is the value of an expression: those of the arms of an `if` or a `match`, but for arms that end
+/// elsewhere.
+pub(super) fn outcomes(expr: &Expr) -> Option<Vec<&Expr>> {
+    fn of<'e>(expr: &'e Expr, all: &mut Vec<&'e Expr>) -> Option<()> {
+        match &expr.kind {
+            ExprKind::Block(block) | ExprKind::Unsafe(block) => of(block.tail.as_deref()?, all),
+            ExprKind::If { then, otherwise: Some(otherwise), .. } => {
+                of(then.tail.as_deref()?, all)?;
+                of(otherwise, all)
+            }
+            ExprKind::Match { arms, .. } => arms.iter().try_for_each(|arm| of(&arm.body, all)),
+            ExprKind::Return { .. } | ExprKind::Break { .. } | ExprKind::Continue { .. } | ExprKind::Panic(_) => {
+                Some(())
+            }
+            _ => {
+                all.push(expr);
+                (all.len() <= MOST_OUTCOMES).then_some(())
+            }
+        }
+    }
+    let mut all = Vec::new();
+    of(expr, &mut all)?;
+    (!all.is_empty()).then_some(all)
+}
+
 /// Returns one of several values.
 pub(super) fn one_of(all: Vec<Terms>) -> Terms {
     let mut one = Terms::new();
@@ -390,6 +446,15 @@ fn literal(digits: &str, ty: LiteralType, is_negative: bool) -> Term {
         LiteralType::Beside => Term::Literal(number),
         LiteralType::Suffix(name) => Term::Suffixed(number, name),
         LiteralType::Slot(slot) | LiteralType::Start(slot) => Term::Typed(number, slot),
+    }
+}
+
+/// Returns any value of a type with this name.
+fn any_of(name: &str, ty: TypeId) -> Term {
+    match name {
+        "u8" | "i8" | "u16" | "i16" => Term::AnyOf(ty, true),
+        "u32" | "i32" | "u64" | "i64" | "usize" | "isize" => Term::AnyOf(ty, false),
+        _ => Term::Unknown,
     }
 }
 
