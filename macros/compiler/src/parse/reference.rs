@@ -110,11 +110,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses a name of a reference as the value of `let name = reference;`. An array is borrowed as a slice if `name` is `mut`.
-    pub(super) fn another_reference(&mut self, name: &syn::Expr, reassignable: bool) -> Expr {
+    /// Parses the name of memory as the value of `let mut name = memory;`: an array is borrowed as a slice, as it would be copied otherwise.
+    pub(super) fn slice_of_name(&mut self, name: &syn::Expr) -> Expr {
         let value = self.beside(name);
         match value.result_kind {
-            Kind::Memory(memory) if reassignable && !memory.is_slice() => self.whole_slice(value, memory, false),
+            Kind::Memory(memory) if !memory.is_slice() => self.whole_slice(value, memory, false),
             _ => value,
         }
     }
@@ -134,11 +134,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Makes a slice of an array's reference that is assigned to a slice, as it is where the slice is declared.
+    /// Makes a slice of an array, or of a reference to one, that is assigned to a slice, as it is where the slice is declared.
     pub(super) fn slice_for(&mut self, place: Kind, value: Expr) -> Expr {
         match (place, value.result_kind) {
             (Kind::Memory(slice), Kind::Memory(array))
-                if slice.is_slice() && !array.is_slice() && self.is_reference(&value) =>
+                if slice.is_slice() && !array.is_slice() && matches!(value.kind, ExprKind::Local(_)) =>
             {
                 self.whole_slice(value, array, false)
             }

@@ -153,8 +153,11 @@ impl Parser<'_> {
             if let (syn::Expr::Reference(reference), Pat::Ident(name)) = (strip(&init.expr), pat) {
                 return self.bound_reference(reference, name.mutability.is_some());
             }
-            if let (Pat::Ident(name), true) = (pat, self.names_shared(&init.expr)) {
-                return self.another_reference(&init.expr, name.mutability.is_some());
+            if let Pat::Ident(name) = pat
+                && name.mutability.is_some()
+                && self.names_memory(&init.expr)
+            {
+                return self.slice_of_name(&init.expr);
             }
             match &ty {
                 // The type of the local is written, and a literal takes its type from it.

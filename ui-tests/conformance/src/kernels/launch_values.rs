@@ -114,6 +114,28 @@ fn rounds(x: &[u32], y: &[u32], out: &mut [u32], count: usize) {
     out[i] = if count == 0 { first[i] } else { last[i] };
 }
 
+/// Two arrays that get other names, which change: the arrays keep what is in them.
+#[cluster_kernel(block = 64)]
+fn renamed(out: &mut [[u32; 3]], swap: u32) {
+    let (one, other) = (shared_array::<u32, 64>(), shared_array::<u32, 64>());
+    let block = this_thread_block();
+    let i = block.thread_rank() as usize;
+    one[i] = i as u32;
+    other[i] = 100 + i as u32;
+    block.sync();
+    let (mut first, mut second) = (one, other);
+    if swap % 2 == 1 {
+        std::mem::swap(&mut first, &mut second);
+    }
+    first[i] += 1000;
+    let mut third = second;
+    if swap > 1 {
+        third = first;
+    }
+    block.sync();
+    out[i] = [first[63 - i], second[63 - i], third[63 - i]];
+}
+
 /// The neighbours of a cell in a plane, as steps.
 const NEIGHBOURS: [(i32, i32); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
 const STRIDES: [[u8; 2]; 3] = [[1, 2], [3, 4], [5, 6]];
@@ -291,6 +313,20 @@ fn tables_and_arms(device: &Device) -> Outcome {
     }
 }
 
+fn other_names(device: &Device) -> Outcome {
+    for swap in 0..4 {
+        let mut out = device.upload(&[[0; 3]; 64])?;
+        renamed(&mut out, swap).grid(1).launch(device)?;
+        let of = |i: u32| {
+            let (low, high) = (63 - i, 163 - i);
+            let (first, second) = if swap % 2 == 1 { (high + 1000, low) } else { (low + 1000, high) };
+            [first, second, if swap > 1 { first } else { second }]
+        };
+        equal(&out.read()?, &(0..64).map(of).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
@@ -300,8 +336,9 @@ pub(super) fn modules() -> Vec<Module> {
             floats_from_memory,
             closures_of_functions,
             memory_that_takes_turns,
-            tables_and_arms
+            tables_and_arms,
+            other_names
         ],
-        kernels: kernel_list![sampled, looked_up, neighbours, rounds, from_tables],
+        kernels: kernel_list![sampled, looked_up, neighbours, rounds, renamed, from_tables],
     }]
 }

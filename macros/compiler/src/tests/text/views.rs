@@ -81,3 +81,30 @@ fn memory_that_is_written_elsewhere() {
     assert!(!refers_in(&sum("block.sync();")));
     assert!(refers("for row in rows.iter() { block.sync(); sum += row[n]; }"));
 }
+
+#[test]
+fn names_that_change_are_slices_of_arrays() {
+    let subject = |body: &str| {
+        let kernel = format!(
+            "#[cluster_kernel(block = 64)] fn subject(out: &mut [f32], n: usize) {{
+                let (one, other) = (shared_array::<f32, 64>(), shared_array::<f32, 64>());
+                let t = this_thread_block().thread_rank() as usize; one[t] = 0.0; other[t] = 1.0; {body} out[t] = a[t];
+            }}"
+        );
+        text(&kernel, |_| None)
+    };
+    // An array that is assigned would be copied.
+    for body in [
+        "let mut a = one; if n > 3 { a = other; }",
+        "let mut a = &one; if n > 3 { a = &other; }",
+        "let (mut a, mut b) = (one, other); std::mem::swap(&mut a, &mut b);",
+        "let first = &one; let mut a = first; let second = first; if n > 3 { a = second; }",
+        "let a = if n > 3 { one } else { other };",
+        "let (first, second) = (&one, &other); let (a, b) = if n > 3 { (first, second) } else { (second, first) };",
+    ] {
+        let text = subject(body);
+        assert!(text.contains("auto a = subslice_from"), "{text}");
+        let copies = text.lines().filter(|line| line.trim_start().starts_with("a = ") && line.contains("= other;"));
+        assert_eq!(copies.count(), 0, "{text}");
+    }
+}
