@@ -112,7 +112,10 @@ fn global_memory_needs_a_fence_where_a_later_access_conflicts() {
             "let mut view = &input[..]; let mut sum = 0; for _ in 0..n { sum += view[0]; view = &view[1..]; cluster.sync(); }",
             "relaxed",
         ),
-        ("let mut view = &input[..]; if n > 3 { view = &bins[1..]; } let x = view[0]; cluster.sync(); bins[0] = x;", "full"),
+        (
+            "let mut view = &input[..]; if n > 3 { view = &bins[1..]; } let x = view[0]; cluster.sync(); bins[0] = x;",
+            "full",
+        ),
     ];
     for (body, expected) in cases {
         assert_eq!(fences(body), expected, "{body}");

@@ -111,7 +111,9 @@ fn memory_of(expr: &Expr) -> Option<LocalId> {
     match &expr.kind {
         ExprKind::Local(local) => Some(*local),
         ExprKind::Borrow { target, .. } => memory_of(target),
-        ExprKind::Op { op: Op::Part { form, .. }, operands, .. } if *form != Part::Array => memory_of(operands.first()?),
+        ExprKind::Op { op: Op::Part { form, .. }, operands, .. } if *form != Part::Array => {
+            memory_of(operands.first()?)
+        }
         _ => None,
     }
 }

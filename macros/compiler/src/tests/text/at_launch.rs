@@ -6,9 +6,17 @@ use proc_macro2::{TokenStream, TokenTree};
 use super::super::{errors, expand};
 use super::{list, text};
 
-/// Returns the checks of a function, each as `index < length`, or as `end <= length`.
+/// Returns the checks of a function's accesses, each as `index < length`, or as `end <= length`.
 #[track_caller]
 fn checks(source: &str) -> Vec<String> {
+    all_checks(source).into_iter().filter(|check| !check.ends_with(WORDS)).collect()
+}
+
+/// What the larger operand of a division is less than, if both are words.
+const WORDS: &str = "< 4294967296";
+
+#[track_caller]
+fn all_checks(source: &str) -> Vec<String> {
     let expansion = expand(source);
     assert!(errors(&expansion).is_empty(), "{:#?}", errors(&expansion));
     let of_check = |check: &Vec<TokenTree>| {
@@ -337,6 +345,24 @@ fn arms_tables_and_loads() {
     assert_eq!(checks(&with_table("out[n + T[n % 2][1]] = 1.0;")), ["(p2 + any(0)) < len1"]);
     assert_eq!(checks(&with_table("let k = x[n]; out[k as usize] = 1.0;")), ["p2 < len0", "T(any(0)) < len1"]);
     has("let (a, b) = x.split_at(n); out[w] = a[w] + b[w];", &["p3 < len1", "p3 < p2", "p3 < (len0 - p2)"]);
+}
+
+#[test]
+fn divisions_of_words() {
+    let divisions = |body: &str| {
+        let all = all_checks(&format!("{KERNEL} {{ {body} }}"));
+        all.into_iter().filter(|check| check.ends_with(WORDS)).collect::<Vec<String>>()
+    };
+    assert_eq!(
+        divisions("let (a, b) = (n * 4, w); out[a / b % n] = 1.0;"),
+        ["max((p2 * 4), p3) < 4294967296", "max(div((p2 * 4), p3), p2) < 4294967296"]
+    );
+    // Constants are cheap, and what is loaded is unknown.
+    assert!(divisions("let k = x[n] as usize; out[n / 8 + k / w] = 1.0;").is_empty());
+    let text = text(&format!("{KERNEL} {{ let k = n / w; out[0] = k as f32; }}"), |kind| {
+        (kind == "AtLaunch").then(String::new)
+    });
+    assert!(text.contains("n / at_launch<0>(w)"), "{text}");
 }
 
 #[test]

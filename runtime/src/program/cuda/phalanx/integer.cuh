@@ -98,6 +98,20 @@ struct divisor {
     __device__ __forceinline__ constexpr divisor(Literal value, PHALANX_SITE) : value(value), site(site) {}
 };
 
+template <class Index>
+struct held_index;
+
+// A divisor of which the host knows that it and the dividend are natural numbers of 32 bits (launch_checks.cuh).
+template <class Integer>
+struct word_divisor {
+    Integer value;
+    unsigned site;
+
+    template <class Index>
+    __device__ __forceinline__ constexpr word_divisor(held_index<Index> divisor, PHALANX_SITE)
+        : value(divisor.index), site(site) {}
+};
+
 __device__ __forceinline__ constexpr unsigned shift_amount(raw_integer auto amount) {
     return static_cast<unsigned>(amount);
 }
@@ -168,6 +182,23 @@ struct integer {
         }
         return integer(static_cast<Raw>(a.value % b.value.value));
     }
+    // A division of 64 bits takes several times as long as one of words.
+    __device__ __forceinline__ friend constexpr integer operator/(integer a, detail::word_divisor<integer> b) {
+        const detail::divisor<integer> divisor(b.value, b.site);
+        if constexpr (sizeof(Raw) == 8 && !detail::signed_integer<Raw>) {
+            return integer(static_cast<Raw>((word(a) / detail::divisor<integer<unsigned>>(word(b.value), b.site)).value));
+        } else {
+            return a / divisor;
+        }
+    }
+    __device__ __forceinline__ friend constexpr integer operator%(integer a, detail::word_divisor<integer> b) {
+        const detail::divisor<integer> divisor(b.value, b.site);
+        if constexpr (sizeof(Raw) == 8 && !detail::signed_integer<Raw>) {
+            return integer(static_cast<Raw>((word(a) % detail::divisor<integer<unsigned>>(word(b.value), b.site)).value));
+        } else {
+            return a % divisor;
+        }
+    }
     __device__ __forceinline__ friend constexpr integer operator&(integer a, integer b) {
         return integer(static_cast<Raw>(a.value & b.value));
     }
@@ -223,6 +254,10 @@ struct integer {
     }
 
   private:
+    __device__ __forceinline__ static constexpr auto word(integer value) {
+        return integer<unsigned>(static_cast<unsigned>(value.value));
+    }
+
     __device__ __forceinline__ static constexpr integer wrap(wide value) { return integer(static_cast<Raw>(value)); }
 
     __device__ __forceinline__ static constexpr void check_division(integer a, const detail::divisor<integer>& b) {

@@ -1,5 +1,5 @@
 //! The accesses that the host may check before a launch (`phalanx::program::launch_checks`): those whose index follows from the function's
-//! parameters, the ranks of a thread, and the conditions around the access. This is a walk over the body with what is known at each place;
+//! parameters, the ranks of a thread, and the conditions around the access. So do the operands of divisions, which are faster if they are words. This is a walk over the body with what is known at each place;
 //! `launch_terms` has what an expression is computed of, and `launch_limits` what a condition says.
 
 use std::collections::BTreeMap;
@@ -27,7 +27,10 @@ use crate::model::{Function, LocalId, Role, SiteId, SlotId};
 /// The most checks of a function. A program has 64.
 const MOST_CHECKS: usize = 64;
 
-/// Returns the checks of a function, and their numbers by the sites of the accesses.
+/// The most divisions among them.
+const MOST_DIVISIONS: usize = 16;
+
+/// Returns the checks of a function, and their numbers by the sites of the accesses and the divisions.
 pub(super) fn launch_checks<'e>(
     function: &'e Function,
     closures: &'e Closures<'e>,
@@ -38,6 +41,7 @@ pub(super) fn launch_checks<'e>(
         uses: ClosureUses::of(function, closures),
         found: AtLaunch::default(),
         sites: BTreeMap::new(),
+        divisions: 0,
     };
     for (param, terms) in walk.uses.params(function) {
         walk.scope.rebind(param, Some(Origin::Terms(terms)));
@@ -53,6 +57,8 @@ struct Walk<'e> {
     uses: ClosureUses<'e>,
     found: AtLaunch,
     sites: BTreeMap<SiteId, u16>,
+    /// How many divisions have a check.
+    divisions: usize,
 }
 
 impl<'e> Walk<'e> {
@@ -266,6 +272,7 @@ impl<'e> Walk<'e> {
                     }
                 });
                 self.access(expr);
+                self.division(expr);
                 self.call(expr);
                 self.call_of_closure(expr);
             }
@@ -319,6 +326,30 @@ impl<'e> Walk<'e> {
             index.extend(self.scope.terms(distance));
             index.push(Term::Operation(Operation::End));
         }
+        self.check(index, length, is_end, access.site);
+    }
+
+    /// Notes a division whose operands may both be words, whatever their type is.
+    fn division(&mut self, expr: &'e Expr) {
+        let ExprKind::Binary { op: BinaryOp::Div | BinaryOp::Rem, left, right, site: Some(site) } = &expr.kind else {
+            return;
+        };
+        // The compiler of CUDA C++ multiplies by the inverse of a constant. A literal gets its type from the divisor.
+        let is_constant = |operand: &Expr| matches!(operand.kind, ExprKind::Int { .. } | ExprKind::Constant(_));
+        if is_constant(right) || is_constant(left) || self.divisions == MOST_DIVISIONS {
+            return;
+        }
+        self.scope.left = MOST_READ;
+        let operands = [self.scope.terms(left), self.scope.terms(right)];
+        if operands.iter().all(|operand| may_be_known(operand)) {
+            let mut larger = operands.concat();
+            larger.push(Term::Operation(Operation::Max));
+            self.divisions += 1;
+            self.check(larger, vec![Term::Literal(1 << 32)], false, *site);
+        }
+    }
+
+    fn check(&mut self, index: Terms, length: Terms, is_end: bool, site: SiteId) {
         if !may_be_known(&index) || !may_be_known(&length) {
             return;
         }
@@ -329,10 +360,10 @@ impl<'e> Walk<'e> {
             return;
         }
         match self.found.checks.get_mut(number) {
-            Some(check) => check.sites.push(access.site),
-            None => self.found.checks.push(LaunchCheck { index, length, is_end, sites: vec![access.site] }),
+            Some(check) => check.sites.push(site),
+            None => self.found.checks.push(LaunchCheck { index, length, is_end, sites: vec![site] }),
         }
-        self.sites.insert(access.site, number as u16);
+        self.sites.insert(site, number as u16);
     }
 
     fn call(&mut self, expr: &'e Expr) {

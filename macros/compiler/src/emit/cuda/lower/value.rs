@@ -322,7 +322,13 @@ impl Lower<'_> {
         }
         let mut operands = self.operands(&[left, right]).into_iter();
         match (operands.next(), operands.next()) {
-            (Some(left), Some(right)) => CuExpr::infix(op.symbol(), left, right, site),
+            (Some(left), Some(right)) => {
+                let right = match site {
+                    Some(site) => self.unless_held(site, right),
+                    None => right,
+                };
+                CuExpr::infix(op.symbol(), left, right, site)
+            }
             _ => CuExpr::name("0"),
         }
     }
