@@ -223,7 +223,10 @@ mod tests {
         assert_eq!(text(field_of(TEXT, "Body", "x")), "?");
         assert_eq!(text(alias_of(TEXT, "Real")), "f32");
         assert_eq!(alias_name(TEXT, "Real").as_deref(), Some("f32"));
-        assert_eq!(alias_name("type Of<const N: usize> = phalanx::Accumulator<f32, 64, N>;", "Of").as_deref(), Some("Accumulator"));
+        assert_eq!(
+            alias_name("type Of<const N: usize> = phalanx::Accumulator<f32, 64, N>;", "Of").as_deref(),
+            Some("Accumulator")
+        );
         assert_eq!(alias_name("type Rows = [f32; 4];", "Rows"), None);
         assert_eq!(text(constant_type(TEXT, "ORIGIN")), "Vec2");
         assert_eq!(text(result_of(TEXT, "force")), "Vec2");

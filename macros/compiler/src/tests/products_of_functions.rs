@@ -169,11 +169,19 @@ fn products_that_are_carried_on() {
         wrong(&format!("{rounds} busy = None; {drain}"));
         right(&format!("{rounds} if let Some(last) = busy.take() {{ sum = finish(&wg, last); }}"));
         right(&format!("{none} if c {{ busy = Some(wg.mma_async(sum, &tile, &tile)); }} {wait}"));
-        wrong(&format!("{none} if c {{ busy = Some(wg.mma_async(sum, &tile, &tile)); }} if n > 3 {{ busy = None; }} {wait}"));
+        wrong(&format!(
+            "{none} if c {{ busy = Some(wg.mma_async(sum, &tile, &tile)); }} if n > 3 {{ busy = None; }} {wait}"
+        ));
     }
-    right("let mut some = false; for i in 0..n { if i % 2 == 0 { let _ = wg.mma_async(zeros, &tile, &tile); some = true; } } if some { wg.wait_mma_prior::<0>(); }");
-    wrong("let mut some = false; for i in 0..n { let _ = wg.mma_async(zeros, &tile, &tile); some = i > 3; } if some { wg.wait_mma_prior::<0>(); }");
-    wrong("let mut some = true; let _ = wg.mma_async(zeros, &tile, &tile); some = !some; if some { wg.wait_mma_prior::<0>(); }");
+    right(
+        "let mut some = false; for i in 0..n { if i % 2 == 0 { let _ = wg.mma_async(zeros, &tile, &tile); some = true; } } if some { wg.wait_mma_prior::<0>(); }",
+    );
+    wrong(
+        "let mut some = false; for i in 0..n { let _ = wg.mma_async(zeros, &tile, &tile); some = i > 3; } if some { wg.wait_mma_prior::<0>(); }",
+    );
+    wrong(
+        "let mut some = true; let _ = wg.mma_async(zeros, &tile, &tile); some = !some; if some { wg.wait_mma_prior::<0>(); }",
+    );
 
     let begin = "let mut busy = wg.mma_async(zeros, &tile, &tile);";
     for next in ["let next = wg.mma_async(zeros, &other, &other);", "let next = begin(&wg, zeros, &other);"] {
@@ -194,7 +202,9 @@ fn products_that_are_carried_on() {
             wrong(&format!("{begin} for i in 0..n {{ {next} {turn} }} wg.wait_mma_prior::<0>();"));
         }
         for (turn, none) in [("std::mem::replace(&mut busy, Some(next))", none)] {
-            let rounds = format!("{none} for i in 0..n {{ {next} if let Some(before) = {turn} {{ let of_before = wg.wait_mma_except_last(before); }} }}");
+            let rounds = format!(
+                "{none} for i in 0..n {{ {next} if let Some(before) = {turn} {{ let of_before = wg.wait_mma_except_last(before); }} }}"
+            );
             right(&format!("{rounds} {drain}"));
             wrong(&rounds);
         }

@@ -176,10 +176,13 @@ impl InFlight<'_, '_> {
             };
             let elsewhere = state.waited_in.get(id).into_iter().flatten();
             let calls: BTreeSet<CallId> = since.iter().chain(elsewhere).copied().collect();
-            (*id, calls.into_iter().fold(left, |guard, call| {
-                let is_last = !state.not_last.contains(&(*id, call));
-                self.unless_waited(guard, call, Some((&flight.ending, is_last)))
-            }))
+            (
+                *id,
+                calls.into_iter().fold(left, |guard, call| {
+                    let is_last = !state.not_last.contains(&(*id, call));
+                    self.unless_waited(guard, call, Some((&flight.ending, is_last)))
+                }),
+            )
         })
     }
 

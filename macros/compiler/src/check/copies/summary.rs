@@ -13,8 +13,8 @@ use crate::check::cfg::{
 use crate::check::completion::Begun;
 use crate::check::dsm::protocol::{Effect, Guard, Predicate};
 use crate::check::uniform::values::Values;
-use crate::model::{Role, ValueId};
 use crate::model::kind::Kind;
+use crate::model::{Role, ValueId};
 
 type Effects = Vec<(Effect, Guard)>;
 
@@ -60,9 +60,7 @@ impl InFlight<'_, '_> {
                         (Completion::Product, _) if self.keeps_last_of_callers(state, but) => {
                             Behavior::WAITS_FOR_PRODUCTS
                         }
-                        (Completion::Product, _) => {
-                            Behavior::WAITS_FOR_PRODUCTS | Behavior::WAITS_FOR_LAST_PRODUCT
-                        }
+                        (Completion::Product, _) => Behavior::WAITS_FOR_PRODUCTS | Behavior::WAITS_FOR_LAST_PRODUCT,
                         (Completion::Barrier(_), _) => return,
                     };
                     effects.push((Effect::Does(waits), Guard::default()));
