@@ -133,13 +133,7 @@ fn chained(input: &[bf16], out: &mut [f32], rounds: u32) {
     }
 }
 
-/// Where a warpgroup is with its products.
-struct Progress {
-    step: Option<u32>,
-    released: u32,
-}
-
-/// The product in flight is in an option, and so is the step that it is of, in a field.
+/// The product in flight is in an option, and so is the step that it is of, in a tuple.
 #[cluster_kernel(block = 256)]
 fn carried(a: &TensorMap<Rows>, b: &TensorMap<Rows>, out: &mut [f32], steps: u32) {
     let block = this_thread_block();
@@ -161,7 +155,7 @@ fn carried(a: &TensorMap<Rows>, b: &TensorMap<Rows>, out: &mut [f32], steps: u32
     } else {
         let mut sum = Sums::splat(0.0);
         let mut busy: Option<Busy> = None;
-        let mut progress = Progress { step: None, released: 0 };
+        let mut progress: (Option<u32>, u32) = (None, 0);
         for step in 0..steps {
             let stage = step % STAGES as u32;
             full[stage].wait_parity(step / STAGES as u32 % 2 == 1);
@@ -171,17 +165,17 @@ fn carried(a: &TensorMap<Rows>, b: &TensorMap<Rows>, out: &mut [f32], steps: u32
                     let _ = empty[(step - 1) % STAGES as u32].arrive();
                 }
             }
-            if let Some(before) = progress.step.take() {
-                progress.released += before + 1;
+            if let Some(before) = progress.0.take() {
+                progress.1 += before + 1;
             }
             busy = Some(warpgroup.mma_async(sum, &left[stage], &right[stage]));
-            progress.step = Some(step);
+            progress.0 = Some(step);
         }
         if let Some(last) = busy {
             sum = warpgroup.wait_mma(last);
         }
         // 1 + 2 + .. for all steps but the last one.
-        let released = if progress.released == (steps - 1) * steps / 2 { 0.0 } else { 0.5 };
+        let released = if progress.1 == (steps - 1) * steps / 2 { 0.0 } else { 0.5 };
         #[unroll]
         for i in 0..32 {
             out[sum.row(rank, i) * 64 + sum.column(rank, i)] = sum[i] + released;
