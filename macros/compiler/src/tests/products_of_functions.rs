@@ -121,26 +121,21 @@ fn tiles_of_products_of_functions() {
         }
     }
     // What a function leaves in flight is the last product, of which nothing may be written.
-    for settle in ["settle_but_one(&wg);", "settle_but_one_removed(&wg);"] {
-        for begin in BEGINS {
-            for write in ["tile[0][t % 64] = bf16::ZERO;", "clear(&tile, t);"] {
-                // A call that is given the warpgroup may have begun another product.
-                if !begin.contains("keep") {
-                    wrong(&format!("{begin} {settle} {write} sum = finish(&wg, p);"));
-                    wrong(&format!("{begin} {settle} block.sync(); {write} sum = finish(&wg, p);"));
-                }
-                right(&format!(
-                    "{begin} let p = wg.mma_async(p, &other, &other); {settle} block.sync(); {write} sum = finish(&wg, p);"
-                ));
-                right(&format!(
-                    "{begin} let p = add(&wg, p, &other); {settle} block.sync(); {write} sum = finish(&wg, p);"
-                ));
-                wrong(&format!(
-                    "let p = wg.mma_async(zeros, &other, &other); let p = wg.mma_async(p, &tile, &tile); {settle} {write} sum = finish(&wg, p);"
-                ));
-                right(&format!("{begin} {settle} wg.wait_mma_prior::<0>(); block.sync(); {write} let _ = p;"));
-            }
-        }
+    for (settle, begin, write) in [
+        ("settle_but_one(&wg);", BEGINS[2], "tile[0][t % 64] = bf16::ZERO;"),
+        ("settle_but_one(&wg);", BEGINS[0], "clear(&tile, t);"),
+        ("settle_but_one_removed(&wg);", BEGINS[1], "clear(&tile, t);"),
+    ] {
+        wrong(&format!("{begin} {settle} {write} sum = finish(&wg, p);"));
+        wrong(&format!("{begin} {settle} block.sync(); {write} sum = finish(&wg, p);"));
+        right(&format!(
+            "{begin} let p = wg.mma_async(p, &other, &other); {settle} block.sync(); {write} sum = finish(&wg, p);"
+        ));
+        right(&format!("{begin} let p = add(&wg, p, &other); {settle} block.sync(); {write} sum = finish(&wg, p);"));
+        wrong(&format!(
+            "let p = wg.mma_async(zeros, &other, &other); let p = wg.mma_async(p, &tile, &tile); {settle} {write} sum = finish(&wg, p);"
+        ));
+        right(&format!("{begin} {settle} wg.wait_mma_prior::<0>(); block.sync(); {write} let _ = p;"));
     }
     // One that begins a product itself leaves that.
     right(
@@ -178,6 +173,12 @@ fn products_that_are_carried_on() {
     );
     wrong(
         "let mut some = false; for i in 0..n { let _ = wg.mma_async(zeros, &tile, &tile); some = i > 3; } if some { wg.wait_mma_prior::<0>(); }",
+    );
+    wrong(
+        "let mut some = c; let _ = wg.mma_async(zeros, &tile, &tile); let before = std::mem::replace(&mut some, true); if before { wg.wait_mma_prior::<0>(); }",
+    );
+    wrong(
+        "let mut some = c; let _ = wg.mma_async(zeros, &tile, &tile); let pair = (some, { some = true; 1 }); if pair.0 { wg.wait_mma_prior::<0>(); }",
     );
     wrong(
         "let mut some = true; let _ = wg.mma_async(zeros, &tile, &tile); some = !some; if some { wg.wait_mma_prior::<0>(); }",

@@ -6,8 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::flight::FlightId;
 use crate::check::cfg::{BlockId, Cfg, Computed, End, Extent, NodeId, Source, StepKind, ValueStep, Variable};
 
-/// Variables that hold: those that are `true`, and the variants of `Option`s that are `Some`.
-type Holding = BTreeSet<Variable>;
+/// A variable, or a value as it was read from one, which may have been set since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Holder {
+    Variable(Variable),
+    Read(NodeId),
+}
+
+/// What holds: variables that are `true`, and the variants of `Option`s that are `Some`.
+type Holding = BTreeSet<Holder>;
 
 /// The variables that hold, on all paths to a point, and on those on which a copy is in flight, by copy.
 #[derive(Debug, Clone, Default)]
@@ -58,23 +65,37 @@ impl Held {
         self.while_in_flight.insert(flight, self.always.clone());
     }
 
+    /// A value is evaluated.
+    pub(super) fn evaluate(&mut self, cfg: &Cfg<'_>, value: NodeId) {
+        let Some(variable) = cfg.nodes[value.0].source.read() else { return };
+        let read = |holding: &mut Holding| {
+            if holding.contains(&Holder::Variable(variable)) {
+                holding.insert(Holder::Read(value));
+            } else {
+                holding.remove(&Holder::Read(value));
+            }
+        };
+        read(&mut self.always);
+        self.while_in_flight.values_mut().for_each(read);
+    }
+
     /// A variable is set.
     pub(super) fn set(&mut self, cfg: &Cfg<'_>, variable: Variable, value: NodeId, extent: Extent) {
         let of = if extent == Extent::Whole { decided_by(cfg, value) } else { None };
         let set = |holding: &mut Holding| {
             let holds = match &of {
                 Some(Of::Always) => true,
-                Some(Of::Variable { variable, is_opposite: false, .. }) => holding.contains(variable),
+                Some(Of::Variable { read, is_opposite: false, .. }) => holding.contains(&Holder::Read(*read)),
                 Some(Of::Variable { is_opposite: true, .. }) | None => false,
             };
             // Fields that have steps of their own are set after the whole.
             if let (Some(fields), Extent::Whole | Extent::Part) = (variable.fields(), extent) {
-                holding.retain(|known| !fields.contains(known));
+                holding.retain(|known| !matches!(known, Holder::Variable(known) if fields.contains(known)));
             }
             if holds {
-                holding.insert(variable);
+                holding.insert(Holder::Variable(variable));
             } else if extent != Extent::Field {
-                holding.remove(&variable);
+                holding.remove(&Holder::Variable(variable));
             }
         };
         set(&mut self.always);
@@ -91,11 +112,11 @@ impl Held {
             return BTreeSet::new();
         };
         if holds != is_opposite {
-            self.always.insert(variable);
-            self.while_in_flight.values_mut().for_each(|holding| _ = holding.insert(variable));
+            self.always.insert(Holder::Variable(variable));
+            self.while_in_flight.values_mut().for_each(|holding| _ = holding.insert(Holder::Variable(variable)));
             return BTreeSet::new();
         }
-        let with_it = self.while_in_flight.iter().filter(|(_, holding)| holding.contains(&variable));
+        let with_it = self.while_in_flight.iter().filter(|(_, holding)| holding.contains(&Holder::Variable(variable)));
         let over: BTreeSet<FlightId> = with_it.map(|(flight, _)| *flight).collect();
         self.while_in_flight.retain(|flight, _| !over.contains(flight));
         over
@@ -110,7 +131,7 @@ impl Held {
     ) -> bool {
         let keep = |holding: &mut Holding, others: Option<&Holding>| {
             let before = holding.len();
-            holding.retain(|variable| others.is_some_and(|others| others.contains(variable)));
+            holding.retain(|holder| others.is_some_and(|others| others.contains(holder)));
             holding.len() != before
         };
         let mut changed = keep(&mut self.always, Some(&other.always));

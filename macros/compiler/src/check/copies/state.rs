@@ -415,7 +415,10 @@ impl Analysis for InFlight<'_, '_> {
             )
             | StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Token(_) => {}
-            StepKind::Value(ValueStep::Evaluate(value)) => self.evaluate(state, *value),
+            StepKind::Value(ValueStep::Evaluate(value)) => {
+                state.held.evaluate(self.cfg, *value);
+                self.evaluate(state, *value);
+            }
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
                 state.held.set(self.cfg, *variable, *value, *extent);
                 state.newest.set(*variable, *value, *extent);
