@@ -155,10 +155,13 @@ fn tested(cfg: &Cfg<'_>, block: BlockId, on: NodeId) -> Option<(Variable, bool)>
     let Some(Of::Variable { variable, read, is_opposite }) = decided_by(cfg, on) else { return None };
     let whole = variable.whole().unwrap_or(variable);
     for step in cfg.blocks[block.0].steps.iter().rev() {
-        match step.kind {
-            StepKind::Value(ValueStep::Evaluate(node)) if node == read => return Some((variable, is_opposite)),
-            _ if step.kind.set().is_some_and(|(set, ..)| set == variable || set == whole) => return None,
-            _ => {}
+        if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind
+            && node == read
+        {
+            return Some((variable, is_opposite));
+        }
+        if step.kind.set().is_some_and(|(set, ..)| set == variable || set == whole) {
+            return None;
         }
     }
     None

@@ -181,8 +181,7 @@ impl InFlight<'_, '_> {
         });
         let newest = state.newest.of(product);
         let is_own = |flight: &FlightId| !matches!(self.flights.all[*flight].begin, Begin::Callers);
-        let begun =
-            products.iter().filter(|flight| is_own(flight) && state.since_last.contains_key(flight)).next_back();
+        let begun = products.iter().rfind(|flight| is_own(flight) && state.since_last.contains_key(flight));
         let own = begun.into_iter().flat_map(|flight| {
             let begun = self.flights.all[*flight].at;
             newest.iter().map(move |path| (self.passing(Guard::default(), path), messages::sums_in_flight(at, begun)))
