@@ -124,10 +124,55 @@ fn registers_after_a_wait(numbers: &[bf16], out: &mut [f32], steps: u32) {
     out[warpgroup.thread_rank()] = sum[0];
 }
 
+/// The product of the last round is in the option, if there was one.
+#[cluster_kernel(block = 128)]
+fn taken_out_of_an_option(out: &mut [f32], rounds: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
+    block.sync();
+    let mut sum = Accumulator::<f32, 64, 64>::splat(0.0);
+    let mut busy: Option<InFlight<Accumulator<f32, 64, 64>, bf16, bf16>> = None;
+    for _ in 0..rounds {
+        if let Some(before) = busy.take() {
+            sum = warpgroup.wait_mma(before);
+        }
+        busy = Some(warpgroup.mma_async(sum, &tile, &tile));
+    }
+    if let Some(last) = busy {
+        sum = warpgroup.wait_mma(last);
+    }
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
+/// The older product is the one that has been exchanged.
+#[cluster_kernel(block = 128)]
+fn sums_of_the_older(out: &mut [f32], rounds: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
+    block.sync();
+    let zeros = Accumulator::<f32, 64, 64>::splat(0.0);
+    let mut total = 0.0;
+    let mut busy = warpgroup.mma_async(zeros, &tile, &tile);
+    for _ in 0..rounds {
+        let next = warpgroup.mma_async(zeros, &tile, &tile);
+        let before = std::mem::replace(&mut busy, next);
+        let sum = warpgroup.wait_mma_except_last(before);
+        total += sum[0];
+    }
+    let last = warpgroup.wait_mma(busy);
+    out[warpgroup.thread_rank()] = total + last[0];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<written_late>,
     phalanx::Program::of::<another_tile>,
     phalanx::Program::of::<by_one_warpgroup>,
     phalanx::Program::of::<by_a_function>,
     phalanx::Program::of::<registers_after_a_wait>,
+    phalanx::Program::of::<taken_out_of_an_option>,
+    phalanx::Program::of::<sums_of_the_older>,
 ];

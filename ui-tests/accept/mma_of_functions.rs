@@ -168,6 +168,29 @@ fn sums_before_the_last(out: &mut [f32]) {
     let _ = finish(&warpgroup, last);
 }
 
+#[device]
+fn settle_but_one(warpgroup: &Tile<128>) {
+    warpgroup.wait_mma_prior::<1>();
+}
+
+/// The function leaves the last product in flight, which reads another tile.
+#[cluster_kernel(block = 128)]
+fn written_behind_a_function(out: &mut [f32]) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let (tile, other) = (shared_array::<Swizzled<bf16, 64>, 64>(), shared_array::<Swizzled<bf16, 64>, 64>());
+    tile[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
+    other[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
+    block.sync();
+    let first = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+    let both = warpgroup.mma_async(first, &other, &other);
+    settle_but_one(&warpgroup);
+    block.sync();
+    clear(&tile);
+    let sum = finish(&warpgroup, both);
+    out[block.thread_rank()] = sum[0];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<waited_for>,
     phalanx::Program::of::<waited_for_on_both_paths>,
@@ -177,4 +200,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<registers_after_a_wait>,
     phalanx::Program::of::<tiles_in_flight>,
     phalanx::Program::of::<sums_before_the_last>,
+    phalanx::Program::of::<written_behind_a_function>,
 ];

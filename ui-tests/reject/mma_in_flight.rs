@@ -156,4 +156,45 @@ fn sums_of_a_parameter(
     warpgroup.wait_mma_except_last(product)
 }
 
+/// The product of the last round is still in the option.
+#[cluster_kernel(block = 128)]
+fn left_in_an_option(out: &mut [f32], rounds: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
+    block.sync();
+    let mut sum = Accumulator::<f32, 64, 64>::splat(0.0);
+    let mut busy: Option<InFlight<Accumulator<f32, 64, 64>, bf16, bf16>> = None;
+    for _ in 0..rounds {
+        if let Some(before) = busy.take() {
+            sum = warpgroup.wait_mma(before);
+        }
+        busy = Some(warpgroup.mma_async(sum, &tile, &tile));
+    }
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
+/// The newer product is in `busy` behind the exchange.
+#[cluster_kernel(block = 128)]
+fn sums_of_the_newer(out: &mut [f32], rounds: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
+    block.sync();
+    let zeros = Accumulator::<f32, 64, 64>::splat(0.0);
+    let mut total = 0.0;
+    let mut busy = warpgroup.mma_async(zeros, &tile, &tile);
+    for _ in 0..rounds {
+        let next = warpgroup.mma_async(zeros, &tile, &tile);
+        let before = std::mem::replace(&mut busy, next);
+        let sum = warpgroup.wait_mma_except_last(busy);
+        total += sum[0];
+        busy = before;
+    }
+    let last = warpgroup.wait_mma(busy);
+    out[warpgroup.thread_rank()] = total + last[0];
+}
+
 fn main() {}

@@ -143,4 +143,27 @@ fn sums_of_a_result(out: &mut [f32]) {
     warpgroup.wait_mma_prior::<0>();
 }
 
+#[device]
+fn settle_but_one(warpgroup: &Tile<128>) {
+    warpgroup.wait_mma_prior::<1>();
+}
+
+/// The function leaves the last product in flight, which reads this tile.
+#[cluster_kernel(block = 128)]
+fn written_behind_a_function(out: &mut [f32]) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let (tile, other) = (shared_array::<Swizzled<bf16, 64>, 64>(), shared_array::<Swizzled<bf16, 64>, 64>());
+    tile[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
+    other[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
+    block.sync();
+    let first = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+    let both = warpgroup.mma_async(first, &other, &other);
+    settle_but_one(&warpgroup);
+    block.sync();
+    clear(&other);
+    let sum = finish(&warpgroup, both);
+    out[block.thread_rank()] = sum[0];
+}
+
 fn main() {}

@@ -355,4 +355,55 @@ fn released_early_in_a_tile_of_a_queue(next: &mut [u32], data: &[[u32; 64]], out
     }
 }
 
+/// A tile of keys, or of values.
+type Rows = [Swizzled<bf16, 64>; 64];
+
+/// The product of registers still reads the values, which are fewer tiles than those of the other product.
+#[cluster_kernel(block = 256)]
+fn values_released_early(k: &TensorMap<Rows>, v: &TensorMap<Rows>, out: &mut [f32], parts: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let rank = warpgroup.thread_rank();
+    let (keys, values) = (shared_array::<Rows, 2>(), shared_array::<Rows, 2>());
+    let (full, empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+    let (v_full, v_empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 4);
+    v_full.init_collective(&block, 1);
+    v_empty.init_collective(&block, 4);
+    if warpgroup.meta_group_rank() == 1 {
+        if rank == 0 {
+            for part in 0..parts {
+                let stage = part % 2;
+                empty[stage].wait_parity(part / 2 % 2 == 0);
+                k.load_async([0, part as i32 * 64], &keys[stage], &full[stage]);
+                let _ = full[stage].arrive();
+                v_empty[stage].wait_parity(part / 2 % 2 == 0);
+                v.load_async([0, part as i32 * 64], &values[stage], &v_full[stage]);
+                let _ = v_full[stage].arrive();
+            }
+        }
+    } else {
+        let mut sum = Accumulator::<f32, 64, 64>::splat(0.0);
+        for part in 0..parts {
+            let stage = part % 2;
+            full[stage].wait_parity(part / 2 % 2 == 1);
+            let both = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &keys[stage], &keys[stage]);
+            v_full[stage].wait_parity(part / 2 % 2 == 1);
+            let weights = MatrixA::<bf16, 64, 64>::splat(bf16::from_f32(1.0));
+            let weighted = warpgroup.mma_async(sum, weights, values[stage].transposed());
+            let scores = warpgroup.wait_mma_except_last(both);
+            if rank % 32 == 0 {
+                let _ = empty[stage].arrive();
+            }
+            if rank % 32 == 0 {
+                let _ = v_empty[stage].arrive();
+            }
+            sum = warpgroup.wait_mma(weighted);
+            sum[0] += scores[0];
+        }
+        out[rank] = sum[0];
+    }
+}
+
 fn main() {}

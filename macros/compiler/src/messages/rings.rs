@@ -65,6 +65,14 @@ pub(crate) fn still_stored(diag: Diag) -> Diag {
     )
 }
 
+/// Replaces the help where a product of a warpgroup still reads the slot.
+pub(crate) fn still_multiplied(diag: Diag, begun: SpanRange) -> Diag {
+    Diag { help: None, ..diag }.note(begun, "the product that may still read it starts here").help(
+        "the warpgroup must wait for the product before its lanes arrive at the barrier that releases the stage: \
+         `let sum = warpgroup.wait_mma(product);`, or `warpgroup.wait_mma_prior::<N>()`, which leaves the last `N` products in flight",
+    )
+}
+
 /// Replaces the help where a copy to a peer still reads the slot, or reads it too early.
 pub(crate) fn still_sent(diag: Diag) -> Diag {
     Diag { help: None, ..diag }.help(
@@ -96,8 +104,14 @@ pub(crate) fn no_wait_of_all(at: SpanRange, slot: &str, who: (String, bool)) -> 
 pub(crate) fn overwrite(at: SpanRange, slot: &str, (who, several): (String, bool), fills: bool) -> Diag {
     let ending = if several { "" } else { "s" };
     let still = if fills { "it is still being filled" } else { "threads may still read it" };
+    let help = if fills {
+        "let one thread of one block start each copy into a stage, once, and wait before the next one for the phase in which all readers of the \
+         stage arrive after their last read"
+    } else {
+        "wait for the phase in which all readers of the stage arrive after their last read"
+    };
     Diag::new(Rule::RingOverwrite, at, format!("{slot} must be empty before {who} fill{ending} it, but {still}"))
-        .help("wait for the phase in which all readers of the stage arrive after their last read")
+        .help(help)
 }
 
 pub(crate) fn read(at: SpanRange, slot: &str, (who, several): (String, bool)) -> Diag {

@@ -171,6 +171,11 @@ impl Parser<'_> {
                 let tests = low.into_iter().chain(high);
                 quote_spanned!(at=> { #bindings let #name = #value; true #(&& #tests)* })
             }
+            // A field of a variable is set by itself.
+            ("take", place @ syn::Expr::Field(_), []) if is_field_of_variable(place) => {
+                let held = fresh("held");
+                quote_spanned!(at=> { let #held = #place; #place = None; #held })
+            }
             ("map", place, [function])
                 if self.is_elements(place)
                     || self.is_of_memory(place)
@@ -441,6 +446,16 @@ pub(super) fn is_plain(expr: &syn::Expr) -> bool {
                 Add(_) | Sub(_) | Mul(_) | Div(_) | Rem(_) | BitAnd(_) | BitOr(_) | Shl(_) | Shr(_)
             );
             is_arithmetic && is_plain(&binary.left) && is_plain(&binary.right)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a place is a field of a variable, perhaps of a field of it.
+fn is_field_of_variable(place: &syn::Expr) -> bool {
+    match strip(place) {
+        syn::Expr::Field(field) => {
+            matches!(strip(&field.base), syn::Expr::Path(_)) || is_field_of_variable(&field.base)
         }
         _ => false,
     }

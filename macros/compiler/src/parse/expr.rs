@@ -349,6 +349,8 @@ impl Parser<'_> {
         if let ExprKind::Local(local) = place.kind {
             self.refine(local, value.result_kind);
         } else {
+            // A field or an element holds no token.
+            self.plain_option(&mut value);
             match value.result_kind {
                 Kind::Token(_) | Kind::OptionalToken(_) => return self.escape(value, "memory"),
                 Kind::Value if matches!(place.kind, ExprKind::Index { .. }) && self.is_phase_token(&value) => {

@@ -10,6 +10,7 @@ use crate::model::SlotUse;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
+use crate::source;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -17,6 +18,7 @@ impl Parser<'_> {
     pub(super) fn vector_constructor(&mut self, path: &ExprPath, call: &ExprCall, span: SpanRange) -> Option<Expr> {
         let mut segments = path.path.segments.iter().rev();
         let (function, ty) = (segments.next()?.ident.to_string(), segments.next()?.ident.to_string());
+        let ty = if ["new", "splat"].contains(&function.as_str()) { self.vector_of_alias(ty) } else { ty };
         let is_matrix = MATRICES.contains(&ty.as_str()) && function == "splat";
         if !is_vector(&ty) && !is_matrix {
             return None;
@@ -37,6 +39,22 @@ impl Parser<'_> {
         let (path, argument) = (path.to_token_stream(), Box::new(argument));
         let kind = ExprKind::Vector { path, is_matrix, splat, argument, slot };
         Some(Expr { kind, result_kind: Kind::Value, span })
+    }
+
+    /// The name of the vector or matrix that a name stands for, as far as the file shows; the name itself of another type.
+    fn vector_of_alias(&self, name: String) -> String {
+        const NAMES: usize = 4;
+        let mut of = name.clone();
+        for _ in 0..NAMES {
+            if is_vector(&of) || MATRICES.contains(&of.as_str()) {
+                return of;
+            }
+            match self.file().and_then(|file| source::alias_name(file, &of)) {
+                Some(next) => of = next,
+                None => return name,
+            }
+        }
+        name
     }
 
     /// Parses `memory.load_vec::<4>(i)`.

@@ -133,7 +133,7 @@ impl Work<'_> {
             }
             Action::WaitStores { queue, but } => {
                 if let Some(at) = own.queue(*queue) {
-                    self.have_read(actor, at, *but);
+                    self.have_read(actor, (*queue, at), *but);
                 }
             }
             Action::Sync { meeting, among } => {
@@ -207,14 +207,15 @@ impl Work<'_> {
 
     /// Lets the bulk copies of an actor in the queue that begins at a place, but for the last ones, have read their slots. They have done
     /// so at the latest now, and until now they may be in the way of others.
-    fn have_read(&mut self, actor: usize, at: usize, but: usize) {
+    fn have_read(&mut self, actor: usize, (queue, at): (u8, usize), but: usize) {
         let begun = self.state[at..at + STORES].iter().filter(|store| **store != 0).count();
         let over = begun.saturating_sub(but);
         for number in 0..over {
             let slot = usize::from(self.state[at + number]).saturating_sub(1);
             self.has_read(slot);
             let threads = self.machine.actors[actor].threads;
-            self.log((EventAction::Stored { threads, slot: self.machine.places.slots[slot].object }, None), None);
+            let slot = self.machine.places.slots[slot].object;
+            self.log((EventAction::Stored { threads, queue, slot }, None), None);
         }
         let stores = &mut self.state[at..at + STORES];
         stores.rotate_left(over);

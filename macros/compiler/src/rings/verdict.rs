@@ -257,10 +257,12 @@ pub enum EventAction {
         /// The slot.
         slot: Object,
     },
-    /// A bulk copy has read a slot.
+    /// A bulk copy has read a slot, or whatever else its queue is of.
     Stored {
         /// The threads that began it.
         threads: Threads,
+        /// Its queue.
+        queue: u8,
         /// The slot.
         slot: Object,
     },

@@ -44,6 +44,16 @@ pub(crate) fn alias_of(text: &str, name: &str) -> Option<syn::Type> {
     syn::parse_str(ty).ok()
 }
 
+/// Returns the name of the type, without its arguments, that `type name = ..;` makes another name of, which may have parameters.
+pub(crate) fn alias_name(text: &str, name: &str) -> Option<String> {
+    let (_, rest) = only(after(text, "type", name))?.split_once('=')?;
+    let (ty, _) = rest.split_once(';')?;
+    match syn::parse_str(ty).ok()? {
+        syn::Type::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
+        _ => None,
+    }
+}
+
 /// Returns the type of a constant of this name, if the text has one.
 pub(crate) fn constant_type(text: &str, name: &str) -> Option<syn::Type> {
     let rest = only(after(text, "const", name).chain(after(text, "static", name)))?.trim_start().strip_prefix(':')?;
@@ -212,6 +222,12 @@ mod tests {
         assert_eq!(text(field_of(TEXT, "Pair", "1")), "[Vec2 ; 2]");
         assert_eq!(text(field_of(TEXT, "Body", "x")), "?");
         assert_eq!(text(alias_of(TEXT, "Real")), "f32");
+        assert_eq!(alias_name(TEXT, "Real").as_deref(), Some("f32"));
+        assert_eq!(
+            alias_name("type Of<const N: usize> = phalanx::Accumulator<f32, 64, N>;", "Of").as_deref(),
+            Some("Accumulator")
+        );
+        assert_eq!(alias_name("type Rows = [f32; 4];", "Rows"), None);
         assert_eq!(text(constant_type(TEXT, "ORIGIN")), "Vec2");
         assert_eq!(text(result_of(TEXT, "force")), "Vec2");
         assert_eq!(text(result_of(TEXT, "new")), "Self");

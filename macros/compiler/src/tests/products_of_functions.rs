@@ -5,7 +5,7 @@ use super::session;
 const NONE: [&str; 0] = [];
 
 /// The device functions of the tests, each of which may call earlier ones.
-const FUNCTIONS: [&str; 20] = [
+const FUNCTIONS: [&str; 23] = [
     "fn begin(wg: &Tile<128>, sum: Sums, tile: &SharedArray<Row, 64>) -> Busy { wg.mma_async(sum, tile, tile) }",
     "fn begin_removed(wg: &Tile<128>, sum: Sums, tile: &SharedArray<Row, 64>) -> Busy { begin(wg, sum, tile) }",
     "fn add(wg: &Tile<128>, busy: Busy, tile: &SharedArray<Row, 64>) -> InFlight<Accumulator<f32, 64, 64>, bf16, bf16> { wg.mma_async(busy, tile, tile) }",
@@ -15,6 +15,9 @@ const FUNCTIONS: [&str; 20] = [
     "fn keep(wg: &Tile<128>, busy: Busy) -> Busy { busy }",
     "fn settle(wg: &Tile<128>) { wg.wait_mma_prior::<0>(); }",
     "fn settle_but_one(wg: &Tile<128>) { wg.wait_mma_prior::<1>(); }",
+    "fn settle_but_one_removed(wg: &Tile<128>) { settle_but_one(wg); }",
+    "fn add_and_settle(wg: &Tile<128>, busy: Busy, tile: &SharedArray<Row, 64>) -> Busy { let next = wg.mma_async(busy, tile, tile); settle_but_one(wg); next }",
+    "fn settle_and_add(wg: &Tile<128>, busy: Busy, tile: &SharedArray<Row, 64>) -> Busy { settle_but_one(wg); wg.mma_async(busy, tile, tile) }",
     "fn step(wg: &Tile<128>, sum: &mut Sums, tile: &SharedArray<Row, 64>) { let busy = wg.mma_async(*sum, tile, tile); *sum = wg.wait_mma(busy); }",
     "fn add_registers(wg: &Tile<128>, busy: Busy, left: Left, tile: &SharedArray<Row, 64>) -> Busy { wg.mma_async(busy, left, tile) }",
     "fn add_registers_removed(wg: &Tile<128>, busy: Busy, left: Left, tile: &SharedArray<Row, 64>) -> Busy { add_registers(wg, busy, left, tile) }",
@@ -117,13 +120,94 @@ fn tiles_of_products_of_functions() {
             }
         }
     }
-    // A function that waits for some products is taken to wait for any of them.
+    // What a function leaves in flight is the last product, of which nothing may be written.
+    for (settle, begin, write) in [
+        ("settle_but_one(&wg);", BEGINS[2], "tile[0][t % 64] = bf16::ZERO;"),
+        ("settle_but_one(&wg);", BEGINS[0], "clear(&tile, t);"),
+        ("settle_but_one_removed(&wg);", BEGINS[1], "clear(&tile, t);"),
+    ] {
+        wrong(&format!("{begin} {settle} {write} sum = finish(&wg, p);"));
+        wrong(&format!("{begin} {settle} block.sync(); {write} sum = finish(&wg, p);"));
+        right(&format!(
+            "{begin} let p = wg.mma_async(p, &other, &other); {settle} block.sync(); {write} sum = finish(&wg, p);"
+        ));
+        right(&format!("{begin} let p = add(&wg, p, &other); {settle} block.sync(); {write} sum = finish(&wg, p);"));
+        wrong(&format!(
+            "let p = wg.mma_async(zeros, &other, &other); let p = wg.mma_async(p, &tile, &tile); {settle} {write} sum = finish(&wg, p);"
+        ));
+        right(&format!("{begin} {settle} wg.wait_mma_prior::<0>(); block.sync(); {write} let _ = p;"));
+    }
+    // One that begins a product itself leaves that.
     right(
-        "let p = begin(&wg, zeros, &other); let p = add(&wg, p, &tile); settle_but_one(&wg); tile[0][t % 64] = bf16::ZERO; sum = wg.wait_mma(p);",
+        "let p = wg.mma_async(zeros, &tile, &tile); let p = add_and_settle(&wg, p, &other); block.sync(); clear(&tile, t); sum = finish(&wg, p);",
     );
+    wrong(
+        "let p = wg.mma_async(zeros, &tile, &tile); let p = settle_and_add(&wg, p, &other); clear(&tile, t); sum = finish(&wg, p);",
+    );
+}
+
+/// An `Option` or a flag tells whether a product is in flight, and a variable whether it is the last one.
+#[test]
+fn products_that_are_carried_on() {
+    let drain = "if let Some(last) = busy { sum = wg.wait_mma(last); }";
+    let none = "let mut busy: Option<Busy> = None;";
+    let in_loop = |body: &str| format!("{none} for i in 0..n {{ {body} }}");
+    for wait in [
+        "if let Some(p) = busy.take() { sum = wg.wait_mma(p); }",
+        "if let Some(p) = busy { sum = finish(&wg, p); }",
+        "if busy.is_some() { wg.wait_mma_prior::<0>(); }",
+        "match busy.take() { Some(p) => sum = wg.wait_mma(p), None => {} }",
+    ] {
+        let rounds = in_loop(&format!("{wait} busy = Some(wg.mma_async(sum, &tile, &tile));"));
+        right(&format!("{rounds} {drain}"));
+        wrong(&rounds);
+        wrong(&format!("{rounds} busy = None; {drain}"));
+        right(&format!("{rounds} if let Some(last) = busy.take() {{ sum = finish(&wg, last); }}"));
+        right(&format!("{none} if c {{ busy = Some(wg.mma_async(sum, &tile, &tile)); }} {wait}"));
+        wrong(&format!(
+            "{none} if c {{ busy = Some(wg.mma_async(sum, &tile, &tile)); }} if n > 3 {{ busy = None; }} {wait}"
+        ));
+    }
     right(
-        "let p = begin(&wg, zeros, &other); let p = add(&wg, p, &tile); settle_but_one(&wg); block.sync(); other[0][t % 64] = bf16::ZERO; sum = wg.wait_mma(p);",
+        "let mut some = false; for i in 0..n { if i % 2 == 0 { let _ = wg.mma_async(zeros, &tile, &tile); some = true; } } if some { wg.wait_mma_prior::<0>(); }",
     );
+    wrong(
+        "let mut some = false; for i in 0..n { let _ = wg.mma_async(zeros, &tile, &tile); some = i > 3; } if some { wg.wait_mma_prior::<0>(); }",
+    );
+    wrong(
+        "let mut some = c; let _ = wg.mma_async(zeros, &tile, &tile); let before = std::mem::replace(&mut some, true); if before { wg.wait_mma_prior::<0>(); }",
+    );
+    wrong(
+        "let mut some = c; let _ = wg.mma_async(zeros, &tile, &tile); let pair = (some, { some = true; 1 }); if pair.0 { wg.wait_mma_prior::<0>(); }",
+    );
+    wrong(
+        "let mut some = true; let _ = wg.mma_async(zeros, &tile, &tile); some = !some; if some { wg.wait_mma_prior::<0>(); }",
+    );
+
+    let begin = "let mut busy = wg.mma_async(zeros, &tile, &tile);";
+    for next in ["let next = wg.mma_async(zeros, &other, &other);", "let next = begin(&wg, zeros, &other);"] {
+        for turn in [
+            "let of_before = wg.wait_mma_except_last(busy); busy = next;",
+            "let before = std::mem::replace(&mut busy, next); let of_before = wg.wait_mma_except_last(before);",
+            "let before = busy; busy = next; let of_before = wg.wait_mma_except_last(before);",
+        ] {
+            let rounds = format!("{begin} for i in 0..n {{ {next} {turn} }}");
+            right(&format!("{rounds} sum = wg.wait_mma(busy);"));
+            wrong(&rounds);
+        }
+        for turn in [
+            "let of_last = wg.wait_mma_except_last(next);",
+            "let before = busy; busy = next; let of_last = wg.wait_mma_except_last(busy); busy = before;",
+            "let pair = (busy, next); let of_last = wg.wait_mma_except_last(pair.1); busy = pair.0;",
+        ] {
+            wrong(&format!("{begin} for i in 0..n {{ {next} {turn} }} wg.wait_mma_prior::<0>();"));
+        }
+        let rounds = format!(
+            "{none} for i in 0..n {{ {next} if let Some(before) = std::mem::replace(&mut busy, Some(next)) {{ let of_before = wg.wait_mma_except_last(before); }} }}"
+        );
+        right(&format!("{rounds} {drain}"));
+        wrong(&rounds);
+    }
 }
 
 /// A wait that leaves the last product needs one that has certainly begun later.

@@ -19,7 +19,7 @@ bitflags! {
     /// What a function does at the barriers of the cluster, and its waits for copies. All flags are may-facts: a flag that is not set
     /// is a promise.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    pub struct Behavior: u16 {
+    pub struct Behavior: u32 {
         /// The function accesses a peer's memory before it has waited at a barrier of the cluster.
         const NEEDS_ENTRY = 1;
         /// The function may return without having waited at one.
@@ -52,6 +52,8 @@ bitflags! {
         const BEGINS_NO_PRODUCT = 1 << 14;
         /// The function may wait for products of a warpgroup.
         const WAITS_FOR_PRODUCTS = 1 << 15;
+        /// The function may wait for the product that was the last one when it was called, too, rather than for those before it alone.
+        const WAITS_FOR_LAST_PRODUCT = 1 << 16;
         /// The flags of all waits for copies and products.
         const WAITS = Self::WAITS_FOR_GROUP_COPIES.bits()
             | Self::WAITS_FOR_BULK_READS.bits()

@@ -133,20 +133,104 @@ fn chained(input: &[bf16], out: &mut [f32], rounds: u32) {
     }
 }
 
+/// The product in flight is in an option, and so is the step that it is of, in a tuple.
+#[cluster_kernel(block = 256)]
+fn carried(a: &TensorMap<Rows>, b: &TensorMap<Rows>, out: &mut [f32], steps: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let rank = warpgroup.thread_rank();
+    let (left, right) = (shared_array::<Rows, STAGES>(), shared_array::<Rows, STAGES>());
+    let (full, empty) = (shared_barriers::<STAGES>(), shared_barriers::<STAGES>());
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 4);
+    if warpgroup.meta_group_rank() == 1 {
+        if rank == 0 {
+            for step in 0..steps {
+                empty[step % STAGES as u32].wait_parity(step / STAGES as u32 % 2 == 0);
+                load(a, &left, &full, step);
+                load(b, &right, &full, step);
+                let _ = full[step % STAGES as u32].arrive();
+            }
+        }
+    } else {
+        let mut sum = Sums::splat(0.0);
+        let mut busy: Option<Busy> = None;
+        let mut progress: (Option<u32>, u32) = (None, 0);
+        for step in 0..steps {
+            let stage = step % STAGES as u32;
+            full[stage].wait_parity(step / STAGES as u32 % 2 == 1);
+            if let Some(before) = busy.take() {
+                sum = warpgroup.wait_mma(before);
+                if rank % 32 == 0 {
+                    let _ = empty[(step - 1) % STAGES as u32].arrive();
+                }
+            }
+            if let Some(before) = progress.0.take() {
+                progress.1 += before + 1;
+            }
+            busy = Some(warpgroup.mma_async(sum, &left[stage], &right[stage]));
+            progress.0 = Some(step);
+        }
+        if let Some(last) = busy {
+            sum = warpgroup.wait_mma(last);
+        }
+        // 1 + 2 + .. for all steps but the last one.
+        let released = if progress.1 == (steps - 1) * steps / 2 { 0.0 } else { 0.5 };
+        #[unroll]
+        for i in 0..32 {
+            out[sum.row(rank, i) * 64 + sum.column(rank, i)] = sum[i] + released;
+        }
+    }
+}
+
+/// Two products take turns: one goes on while the sums of the other are read.
+#[cluster_kernel(block = 128)]
+fn in_turns(input: &[bf16], out: &mut [f32], rounds: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let rank = warpgroup.thread_rank();
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    for i in (rank..64 * 64).step_by(128) {
+        tile[i / 64][i % 64] = input[i];
+    }
+    block.sync();
+    let mut total = Sums::splat(0.0);
+    let mut busy = squared(&warpgroup, &tile);
+    for round in 0..rounds {
+        let next = squared(&warpgroup, &tile);
+        let before = std::mem::replace(&mut busy, next);
+        let sum = warpgroup.wait_mma_except_last(before);
+        #[unroll]
+        for i in 0..32 {
+            total[i] += sum[i] * (round + 1) as f32;
+        }
+    }
+    let last = warpgroup.wait_mma(busy);
+    #[unroll]
+    for i in 0..32 {
+        out[total.row(rank, i) * 64 + total.column(rank, i)] = total[i] - last[i];
+    }
+}
+
 /// Numbers whose sums are exact.
 fn small(seed: usize, i: usize) -> i32 {
     ((i * 7 + i / 5 * 3 + i / 64 + seed * 11) % 3) as i32 - 1
 }
 
 fn products_are_handed_on(device: &Device) -> Outcome {
-    for steps in [1, 2, 5, 16] {
+    for (steps, in_an_option) in [(1, false), (2, false), (5, false), (16, false), (1, true), (2, true), (5, true)] {
         let depth = steps * 64;
         let [a, b] = [1, 2].map(|seed| (0..64 * depth).map(|i| small(seed, i)).collect::<Vec<i32>>());
         let of = |x: &i32| bf16::from_f32(*x as f32);
         let x = device.upload(&a.iter().map(of).collect::<Vec<bf16>>())?;
         let y = device.upload(&b.iter().map(of).collect::<Vec<bf16>>())?;
         let mut out = device.zeros::<f32>(64 * 64)?;
-        handed(&x.tensor([64, depth])?, &y.tensor([64, depth])?, &mut out, steps as u32).grid(1).launch(device)?;
+        let (x, y) = (x.tensor([64, depth])?, y.tensor([64, depth])?);
+        if in_an_option {
+            carried(&x, &y, &mut out, steps as u32).grid(1).launch(device)?;
+        } else {
+            handed(&x, &y, &mut out, steps as u32).grid(1).launch(device)?;
+        }
         let sum = |i: usize| (0..depth).map(|k| a[i / 64 * depth + k] * b[i % 64 * depth + k]).sum::<i32>() as f32;
         let want: Vec<f32> = (0..64 * 64).map(sum).collect();
         same(&out.read()?, &want, |i| format!("{steps} steps: element {i}"))?;
@@ -168,11 +252,25 @@ fn products_are_chained(device: &Device) -> Outcome {
     same(&out.read()?, &want, |i| format!("element {i}"))
 }
 
+fn products_take_turns(device: &Device) -> Outcome {
+    let numbers: Vec<i32> = (0..64 * 64).map(|i| small(4, i)).collect();
+    let input = device.upload(&numbers.iter().map(|x| bf16::from_f32(*x as f32)).collect::<Vec<bf16>>())?;
+    for rounds in [0, 1, 4] {
+        let mut out = device.zeros::<f32>(64 * 64)?;
+        in_turns(&input, &mut out, rounds).grid(1).launch(device)?;
+        let square = |i: usize| (0..64).map(|k| numbers[i / 64 * 64 + k] * numbers[i % 64 * 64 + k]).sum::<i32>();
+        let times = (rounds * (rounds + 1) / 2) as f32 - 1.0;
+        let want: Vec<f32> = (0..64 * 64).map(|i| square(i) as f32 * times).collect();
+        same(&out.read()?, &want, |i| format!("{rounds} rounds: element {i}"))?;
+    }
+    Ok(())
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "warpgroup_functions",
-        checks: check_list![products_are_handed_on, products_are_chained],
-        kernels: kernel_list![handed, chained],
+        checks: check_list![products_are_handed_on, products_are_chained, products_take_turns],
+        kernels: kernel_list![handed, carried, chained, in_turns],
     }]
 }

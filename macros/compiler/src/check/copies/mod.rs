@@ -11,7 +11,9 @@
 //! depends on a call is a question to rustc.
 
 mod flight;
+mod held;
 mod lengths;
+mod newest;
 mod paths;
 mod products;
 mod rounds;

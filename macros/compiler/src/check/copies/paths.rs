@@ -10,7 +10,7 @@ use crate::check::cfg::CallId;
 pub(super) type Passed = (CallId, Behavior);
 
 /// The paths on which something is still so, by the calls that they pass. No path's calls are all on another one, which would add nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Paths(BTreeSet<BTreeSet<Passed>>);
 
 /// The most paths that are kept apart.
@@ -20,6 +20,16 @@ impl Paths {
     /// The path that passes no call.
     pub(super) fn begun() -> Paths {
         Paths(BTreeSet::from([BTreeSet::new()]))
+    }
+
+    /// Whether there is no such path.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether one of them passes no call.
+    pub(super) fn has_certain(&self) -> bool {
+        self.0.iter().any(BTreeSet::is_empty)
     }
 
     /// Adds a call to each path, which passes it.

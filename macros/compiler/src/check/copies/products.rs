@@ -10,7 +10,7 @@ use phalanx_contract::protocol::Behavior;
 use super::flight::{Begin, Ending, Flight, FlightId};
 use super::paths::{Passed, Paths};
 use super::state::{InFlight, State};
-use crate::check::cfg::{CallId, CopyBy, CopyId, CopyStep, NodeId, Source, WARPGROUP};
+use crate::check::cfg::{CallId, Computed, CopyBy, CopyId, CopyStep, NodeId, Source, WARPGROUP};
 use crate::check::completion::Begun;
 use crate::check::dsm::protocol::{Effect, Guard, Predicate};
 use crate::diag::Diag;
@@ -52,7 +52,7 @@ impl InFlight<'_, '_> {
     }
 
     /// The product that begins before the function.
-    fn of_callers(&self) -> Option<FlightId> {
+    pub(super) fn of_callers(&self) -> Option<FlightId> {
         self.flights.all.iter().position(|flight| matches!(flight.begin, Begin::Callers))
     }
 
@@ -61,6 +61,7 @@ impl InFlight<'_, '_> {
         if let Some(callers) = self.of_callers() {
             state.in_flight.insert(callers, BTreeSet::new());
             state.last.insert(callers);
+            state.only_last.insert(callers);
             state.open.insert(callers, Paths::begun());
             state.since_last.insert(callers, Paths::begun());
         }
@@ -75,16 +76,42 @@ impl InFlight<'_, '_> {
                 |flight: &FlightId| !self.is_product(*flight) || self.flights.all[*flight].begin.step() == step;
             state.last.retain(is_kept);
             state.since_last.retain(|flight, _| is_kept(flight));
+            state.newest.begin();
         }
+        // What begins in one step, as the two tiles of one product, is one.
+        let step = self.flights.all[begun].begin.step();
+        state.only_last.retain(|flight| self.flights.all[*flight].begin.step() == step);
+        state.only_last.insert(begun);
         state.last.insert(begun);
         state.open.insert(begun, Paths::begun());
         state.since_last.insert(begun, Paths::begun());
     }
 
     /// A function is called, which may wait for products, and begin others.
-    pub(super) fn call_with_products(state: &mut State, call: CallId) {
+    pub(super) fn call_with_products(&self, state: &mut State, call: CallId) {
         state.open.values_mut().for_each(|paths| paths.pass(call, Behavior::KEEPS_PRODUCTS));
         state.since_last.values_mut().for_each(|paths| paths.pass(call, Behavior::BEGINS_NO_PRODUCT));
+        state.newest.call(self.cfg, call);
+    }
+
+    /// A value is evaluated, which may be a product.
+    pub(super) fn evaluate(&self, state: &mut State, value: NodeId) {
+        let (mut begun, mut left_by) = (false, None);
+        for flight in self.products_at(value) {
+            match self.flights.all[flight].begin {
+                Begin::Call { call, .. } => left_by = Some(call),
+                Begin::Copy(_) | Begin::Callers => begun = true,
+            }
+        }
+        state.newest.evaluate(self.cfg, value, begun, left_by);
+    }
+
+    /// The products of whose sums a wait is reported to ask too early, so that they are not reported once more.
+    pub(super) fn products_asked_for(&self, state: &State, product: NodeId) -> BTreeSet<FlightId> {
+        let mut asked = self.products(product).unwrap_or_default();
+        let is_reported = state.newest.of(product).has_certain();
+        asked.retain(|flight| is_reported || matches!(self.flights.all[*flight].begin, Begin::Callers));
+        asked
     }
 
     /// The warpgroup waits, but for the last product if `last` has those that this may be.
@@ -147,16 +174,19 @@ impl InFlight<'_, '_> {
         let Some(products) = self.products(product) else {
             return vec![(Guard::default(), messages::sums_of_another_function(at))];
         };
-        let last = products.into_iter().filter_map(|flight| Some((flight, state.since_last.get(&flight)?)));
-        let faults = last.flat_map(|(flight, paths)| {
-            let Flight { begin, at: begun, .. } = self.flights.all[flight];
-            let message = match begin {
-                Begin::Callers => messages::sums_of_another_function(at),
-                Begin::Copy(_) | Begin::Call { .. } => messages::sums_in_flight(at, begun),
-            };
-            self.guards(flight, paths).into_iter().map(move |guard| (guard, message.clone()))
+        let callers = self.of_callers().filter(|callers| products.contains(callers));
+        let of_callers = callers.into_iter().flat_map(|callers| {
+            let since = state.since_last.get(&callers).map(|paths| self.guards(callers, paths));
+            since.into_iter().flatten().map(|guard| (guard, messages::sums_of_another_function(at)))
         });
-        faults.collect()
+        let newest = state.newest.of(product);
+        let is_own = |flight: &FlightId| !matches!(self.flights.all[*flight].begin, Begin::Callers);
+        let begun = products.iter().rfind(|flight| is_own(flight) && state.since_last.contains_key(flight));
+        let own = begun.into_iter().flat_map(|flight| {
+            let begun = self.flights.all[*flight].at;
+            newest.iter().map(move |path| (self.passing(Guard::default(), path), messages::sums_in_flight(at, begun)))
+        });
+        of_callers.chain(own).collect()
     }
 
     /// The products that a value may be; `None` if it may be one of which the text shows nothing.
@@ -169,6 +199,8 @@ impl InFlight<'_, '_> {
                 let passes = match source {
                     // A function returns one that it begins or is given, and a field of a result, or of a tuple, may be any of its parts.
                     Source::Call { .. } => true,
+                    // `None` holds none.
+                    Source::Operands if self.cfg.computed.get(&node) == Some(&Computed::Number(0)) => continue,
                     Source::Operands => begun.is_empty(),
                     Source::Param(_)
                     | Source::Integer(_)

@@ -6,12 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::protocol::{BarrierUses, Behavior, ParameterUses};
 
 use super::flight::{Begin, Ending, Flight, FlightId, Flights, flag_of};
+use super::held::Held;
+use super::newest::Newest;
 use super::paths::Paths;
 use super::rounds::{Head, Rounds};
 use super::sends::{Sends, Told};
 use crate::check::cfg::{
     AccessKind, BlockId, CallId, Cfg, Completion, CopyStep, GroupStep, MemoryStep, Shared, Step, StepKind, Team,
-    spans_cluster,
+    ValueStep, spans_cluster,
 };
 use crate::check::completion::{Completions, barrier_of, waits_of};
 use crate::check::dsm::protocol::{Guard, Predicate};
@@ -30,6 +32,14 @@ pub(super) struct State {
     is_unreachable: bool,
     /// The loops that have a further round where a copy is in flight, by copy.
     while_going_on: BTreeMap<FlightId, BTreeSet<Head>>,
+    /// What `Option`s and flags say of copies.
+    pub(super) held: Held,
+    /// The products after which certainly none has begun, wherever they are in flight.
+    pub(super) only_last: BTreeSet<FlightId>,
+    /// The calls since a product began at which another one may have been the last.
+    not_last: BTreeSet<(FlightId, CallId)>,
+    /// Which values may be the product that was begun last.
+    pub(super) newest: Newest,
     /// The copies of which none of the same completion has begun later.
     pub(super) last: BTreeSet<FlightId>,
     /// The paths on which a product is in flight, and those on which none has begun after it.
@@ -43,6 +53,13 @@ pub(super) struct State {
     waited_in: BTreeMap<FlightId, BTreeSet<CallId>>,
     /// The calls since the function began, if it has not waited for anything itself on some path.
     pub(super) first: Option<BTreeSet<CallId>>,
+}
+
+impl State {
+    /// Whether a product is in flight, and none has begun after it on any path.
+    pub(super) fn is_certainly_last(&self, product: FlightId) -> bool {
+        self.in_flight.contains_key(&product) && self.only_last.contains(&product)
+    }
 }
 
 impl Join for State {
@@ -67,6 +84,14 @@ impl Join for State {
             return true;
         }
         let mut changed = false;
+        for flight in other.in_flight.keys() {
+            match (self.in_flight.contains_key(flight), other.only_last.contains(flight)) {
+                (true, false) => changed |= self.only_last.remove(flight),
+                (false, true) => _ = self.only_last.insert(*flight),
+                (true, true) => {}
+                (false, false) => _ = self.only_last.remove(flight),
+            }
+        }
         for (flight, heads) in &mut self.while_going_on {
             // Where the copy is in flight on one path alone, it is as on that one.
             if other.in_flight.contains_key(flight) && self.in_flight.contains_key(flight) {
@@ -78,6 +103,12 @@ impl Join for State {
                 self.while_going_on.insert(*flight, heads.clone());
             }
         }
+        changed |= self.held.join(
+            &other.held,
+            |flight| self.in_flight.contains_key(&flight) || self.open.contains_key(&flight),
+            |flight| other.in_flight.contains_key(&flight) || other.open.contains_key(&flight),
+        );
+        changed |= self.newest.join(&other.newest);
         changed |= keep_common(&mut self.going_on, Some(&other.going_on));
         changed |= keep_common(&mut self.in_last, Some(&other.in_last));
         changed |= unite(&mut self.in_flight, &other.in_flight) | unite(&mut self.waited_in, &other.waited_in);
@@ -92,6 +123,9 @@ impl Join for State {
                 }
             }
         }
+        let before = self.not_last.len();
+        self.not_last.extend(&other.not_last);
+        changed |= self.not_last.len() != before;
         let sets =
             [(&mut self.last, &other.last), (&mut self.waited, &other.waited), (&mut self.received, &other.received)];
         for (known, other) in sets {
@@ -142,7 +176,13 @@ impl InFlight<'_, '_> {
             };
             let elsewhere = state.waited_in.get(id).into_iter().flatten();
             let calls: BTreeSet<CallId> = since.iter().chain(elsewhere).copied().collect();
-            (*id, calls.into_iter().fold(left, |guard, call| self.unless_waited(guard, call, Some(&flight.ending))))
+            (
+                *id,
+                calls.into_iter().fold(left, |guard, call| {
+                    let is_last = !state.not_last.contains(&(*id, call));
+                    self.unless_waited(guard, call, Some((&flight.ending, is_last)))
+                }),
+            )
         })
     }
 
@@ -150,11 +190,13 @@ impl InFlight<'_, '_> {
         self.cfg.representative(&self.cfg.calls[call])
     }
 
-    /// Adds that a called function does not wait for what ends a copy, or for anything.
-    pub(super) fn unless_waited(&self, guard: Guard, id: CallId, ending: Option<&Ending>) -> Guard {
+    /// Adds that a called function does not wait for what ends a copy, which may be the last product when it is called, or for anything.
+    pub(super) fn unless_waited(&self, guard: Guard, id: CallId, ending: Option<(&Ending, bool)>) -> Guard {
         let slot = self.slot(id);
+        let (ending, is_last) = ending.unzip();
         let behavior = match ending {
             None => Behavior::WAITS,
+            Some(Ending::Product) if is_last == Some(true) => Behavior::WAITS_FOR_LAST_PRODUCT,
             Some(Ending::Group) => Behavior::WAITS_FOR_GROUP_COPIES,
             Some(Ending::BulkReads) => Behavior::WAITS_FOR_BULK_READS,
             Some(Ending::BulkWrites) => Behavior::WAITS_FOR_BULK_WRITES,
@@ -215,6 +257,7 @@ impl InFlight<'_, '_> {
         state.waited.remove(&begun);
         state.received.remove(&begun);
         state.waited_in.remove(&begun);
+        state.not_last.retain(|(flight, _)| *flight != begun);
     }
 
     /// A wait that shows the completion of these copies.
@@ -287,6 +330,9 @@ impl InFlight<'_, '_> {
             state.received.extend((0..told.len()).filter(|flight| told[*flight] == Told::Received));
             for flight in (0..self.flights.all.len()).filter(|flight| may_wait(*flight)) {
                 state.waited_in.entry(flight).or_default().insert(id);
+                if !state.is_certainly_last(flight) {
+                    state.not_last.insert((flight, id));
+                }
                 if let Some(since) = state.in_flight.get_mut(&flight) {
                     since.insert(id);
                 }
@@ -294,7 +340,7 @@ impl InFlight<'_, '_> {
             if let Some(calls) = &mut state.first {
                 calls.insert(id);
             }
-            Self::call_with_products(state, id);
+            self.call_with_products(state, id);
         }
     }
 }
@@ -317,8 +363,9 @@ impl Analysis for InFlight<'_, '_> {
                 if let CopyStep::Wait { completion, but, of_reads, sums_of } = self.cfg.copies[id.0] {
                     let mut last = if self.leaves_some(completion, but) { state.last.clone() } else { BTreeSet::new() };
                     // What the wait returns is not asked for once more.
-                    let asked = sums_of.and_then(|of| self.products(of)).into_iter().flatten();
-                    asked.for_each(|product| _ = last.remove(&product));
+                    if let Some(product) = sums_of {
+                        self.products_asked_for(state, product).iter().for_each(|product| _ = last.remove(product));
+                    }
                     let shows = |ending: &Ending| match ending {
                         Ending::Group => completion == Completion::Group,
                         Ending::BulkReads => completion == Completion::BulkGroup,
@@ -366,12 +413,21 @@ impl Analysis for InFlight<'_, '_> {
                 | GroupStep::Convergent { .. }
                 | GroupStep::Aligned { .. },
             )
-            | StepKind::Value(_)
+            | StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Token(_) => {}
+            StepKind::Value(ValueStep::Evaluate(value)) => {
+                state.held.evaluate(self.cfg, *value);
+                self.evaluate(state, *value);
+            }
+            StepKind::Value(ValueStep::Set { variable, value, extent }) => {
+                state.held.set(self.cfg, *variable, *value, *extent);
+                state.newest.set(*variable, *value, *extent);
+            }
         }
         for begun in self.flights.begun_at(self.cfg, step) {
             state.in_flight.insert(*begun, BTreeSet::new());
             state.while_going_on.insert(*begun, state.going_on.clone());
+            state.held.begin(*begun);
             self.begin(state, *begun);
             if self.flights.all[*begun].ending == Ending::Product {
                 self.begin_product(state, *begun);
@@ -382,6 +438,10 @@ impl Analysis for InFlight<'_, '_> {
     fn edge(&self, state: &mut State, _: &Cfg<'_>, from: BlockId, to: BlockId) {
         if state.is_unreachable {
             return;
+        }
+        for over in state.held.edge(self.cfg, from, to) {
+            state.in_flight.remove(&over);
+            state.open.remove(&over);
         }
         state.in_last.extend(self.rounds.last(from, to));
         for head in self.rounds.going_on(from, to) {

@@ -13,10 +13,13 @@ use crate::check::cfg::{
 use crate::check::completion::Begun;
 use crate::check::dsm::protocol::{Effect, Guard, Predicate};
 use crate::check::uniform::values::Values;
-use crate::model::Role;
 use crate::model::kind::Kind;
+use crate::model::{Role, ValueId};
 
 type Effects = Vec<(Effect, Guard)>;
+
+/// Waits of which nothing is known.
+const ANY_WAIT: Behavior = Behavior::WAITS.union(Behavior::WAITS_FOR_LAST_PRODUCT);
 
 /// The parameter that a region is a part of.
 fn parameter(region: &Region) -> Option<usize> {
@@ -47,14 +50,17 @@ impl InFlight<'_, '_> {
                 }
             }
             StepKind::Copy(copy) => {
-                if let CopyStep::Wait { completion, of_reads, .. } = self.cfg.copies[copy.0] {
+                if let CopyStep::Wait { completion, of_reads, but, .. } = self.cfg.copies[copy.0] {
                     let waits = match (completion, of_reads) {
                         (Completion::Group, _) => Behavior::WAITS_FOR_GROUP_COPIES,
                         (Completion::BulkGroup, true) => Behavior::WAITS_FOR_BULK_READS,
                         (Completion::BulkGroup, false) => {
                             Behavior::WAITS_FOR_BULK_READS | Behavior::WAITS_FOR_BULK_WRITES
                         }
-                        (Completion::Product, _) => Behavior::WAITS_FOR_PRODUCTS,
+                        (Completion::Product, _) if self.keeps_last_of_callers(state, but) => {
+                            Behavior::WAITS_FOR_PRODUCTS
+                        }
+                        (Completion::Product, _) => Behavior::WAITS_FOR_PRODUCTS | Behavior::WAITS_FOR_LAST_PRODUCT,
                         (Completion::Barrier(_), _) => return,
                     };
                     effects.push((Effect::Does(waits), Guard::default()));
@@ -74,6 +80,13 @@ impl InFlight<'_, '_> {
         }
     }
 
+    /// Whether a wait for all products but the last ones certainly leaves the last one of the callers in flight.
+    fn keeps_last_of_callers(&self, state: &State, but: Option<ValueId>) -> bool {
+        let literal = but.and_then(|but| self.function.values[usize::from(but.0)].literal);
+        let is_last = self.of_callers().is_some_and(|callers| state.is_certainly_last(callers));
+        literal.is_some_and(|left| left > 0) && is_last
+    }
+
     /// The guard under which the function has not waited for anything on some path to a point.
     fn first(&self, state: &State) -> Option<Guard> {
         let calls = state.first.as_ref()?;
@@ -82,7 +95,7 @@ impl InFlight<'_, '_> {
 
     /// Inline CUDA may wait for anything.
     fn may_wait(&self, effects: &mut Effects) {
-        effects.push((Effect::Does(Behavior::WAITS), Guard::default()));
+        effects.push((Effect::Does(ANY_WAIT), Guard::default()));
         self.observes(Shared::Any, &Guard::default(), effects);
     }
 
@@ -107,7 +120,7 @@ impl InFlight<'_, '_> {
         });
         if call.passes_closure || !call.is_of_function() {
             if call.passes_closure {
-                effects.push((Effect::Does(Behavior::WAITS), Guard::default()));
+                effects.push((Effect::Does(ANY_WAIT), Guard::default()));
             }
             barriers.for_each(|(_, shared)| self.observes(shared, &Guard::default(), effects));
             return;
@@ -116,6 +129,14 @@ impl InFlight<'_, '_> {
         for waits in Behavior::WAITS.iter() {
             effects.push((Effect::Does(waits), Guard::default().when(Predicate::Does(slot, waits))));
         }
+        // What it leaves in flight is the last product of this function's callers only if none has begun since.
+        let of_last = if self.of_callers().is_some_and(|callers| state.is_certainly_last(callers)) {
+            Behavior::WAITS_FOR_LAST_PRODUCT
+        } else {
+            Behavior::WAITS_FOR_PRODUCTS
+        };
+        let waits = Guard::default().when(Predicate::Does(slot, of_last));
+        effects.push((Effect::Does(Behavior::WAITS_FOR_LAST_PRODUCT), waits));
         for (argument, shared) in barriers {
             let uses = ParameterUses::of_barrier(BarrierUses::MAY_OBSERVE);
             self.observes(shared, &Guard::default().when(Predicate::Uses(slot, argument, uses)), effects);

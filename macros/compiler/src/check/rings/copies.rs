@@ -31,12 +31,18 @@ impl Walker<'_, '_, '_, '_> {
                 at,
                 ..
             } => {
+                let mut slots = Vec::new();
                 for region in reads {
                     if let Some((array, _)) = array_of(region).and_then(|array| self.objects.slot(array)) {
-                        let slot = Element { array, index: self.slot_index(region, point, *at)? };
-                        self.flush();
-                        self.push(point, *at, Op::Store { slot, queue: queue_of(*completion) });
+                        slots.push(Element { array, index: self.slot_index(region, point, *at)? });
                     }
+                }
+                // Waits count products: one that reads fewer slots than others reads one of them as often as it takes.
+                let more = self.objects.most_reads(kernel, *completion).saturating_sub(slots.len());
+                let again = slots.first().cloned().into_iter().cycle().take(more);
+                for slot in again.chain(slots.clone()) {
+                    self.flush();
+                    self.push(point, *at, Op::Store { slot, queue: queue_of(*completion) });
                 }
             }
             CopyStep::Wait { completion: completion @ (Completion::BulkGroup | Completion::Product), but, .. } => {
@@ -184,8 +190,11 @@ impl Walker<'_, '_, '_, '_> {
 
 /// The queue of what completes in one way: a wait for bulk copies says nothing of products, nor one for products of bulk copies.
 fn queue_of(completion: Completion) -> u8 {
-    u8::from(completion == Completion::Product)
+    if completion == Completion::Product { PRODUCTS } else { 0 }
 }
+
+/// The queue of products.
+pub(super) const PRODUCTS: u8 = 1;
 
 /// The number of threads in no group.
 const UNKNOWN: u64 = 0;

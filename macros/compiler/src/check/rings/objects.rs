@@ -155,15 +155,19 @@ impl Objects {
     }
 
     /// The number of reads of slots that may go on while as many of the last copies to global memory, or products, do: if each of those
-    /// that complete in this way reads as many.
+    /// that complete in this way reads a slot.
     pub(super) fn reads_of_last(&self, kernel: &Kernel<'_, '_>, by: Completion, last: i64) -> Option<i64> {
-        let each: BTreeSet<usize> = self.read_by(kernel, by).collect();
-        match &each.into_iter().collect::<Vec<_>>()[..] {
-            [slots] => last.checked_mul(i64::try_from(*slots).ok()?),
-            // Nothing goes on, however much each of them reads.
-            [_, ..] if last == 0 => Some(0),
-            _ => None,
+        // Nothing goes on then, however much each of them reads.
+        if last == 0 {
+            return Some(0);
         }
+        let is_read = self.read_by(kernel, by).all(|slots| slots > 0);
+        last.checked_mul(i64::try_from(self.most_reads(kernel, by)).ok()?).filter(|_| is_read)
+    }
+
+    /// The most slots that one of the copies to global memory, or products, reads that complete in this way.
+    pub(super) fn most_reads(&self, kernel: &Kernel<'_, '_>, by: Completion) -> usize {
+        self.read_by(kernel, by).max().unwrap_or(0)
     }
 
     /// The numbers of slots that the copies read, or the products, that complete in one way.

@@ -1,6 +1,7 @@
 //! Faults of skeletons as messages, and reasons why there is neither a fault nor a proof.
 
 use super::assemble::Assembled;
+use super::copies::PRODUCTS;
 use super::given::{Arguments, Elements, Given};
 use super::kernel::{Kernel, Refusal, WARP};
 use super::launch::Depends;
@@ -145,6 +146,9 @@ pub(super) fn fault(
             let is_stored = assembled.guards.get(slot.array as usize).is_some_and(|guard| guard.stored);
             let is_sent = |op: &Op| matches!(op, Op::Copy { from: Some(from), .. } if from.array == slot.array);
             let mut steps = assembled.skeleton.roles.iter().flat_map(|role| &role.steps);
+            if let Some(begun) = words.product_of(*slot, trace).filter(|_| *by == Use::Read) {
+                return words.with_trace(messages::still_multiplied(diag, begun), trace, Vec::new());
+            }
             match () {
                 () if is_stored && steps.any(|step| is_sent(&step.op)) => messages::still_sent(diag),
                 () if is_stored => messages::still_stored(diag),
@@ -243,6 +247,22 @@ impl Words<'_, '_, '_> {
                 self.op(threads, index).is_some_and(|op| is_meant(op, slot)).then(|| self.sites.at(step))?
             }
             (EventAction::Step { .. }, None) | (EventAction::Lands { .. } | EventAction::Stored { .. }, _) => None,
+        })
+    }
+
+    /// Where a product begins that still reads a slot in the end of an interleaving.
+    fn product_of(&self, slot: Object, trace: &[Event]) -> Option<SpanRange> {
+        let mut over: Vec<Threads> = Vec::new();
+        trace.iter().rev().find_map(|event| match event.action {
+            EventAction::Stored { threads, queue: PRODUCTS, slot: of } => {
+                over.extend((of == slot).then_some(threads));
+                None
+            }
+            EventAction::Step { threads, step, index } if event.slot == Some(slot) && !over.contains(&threads) => {
+                let is_product = matches!(self.op(threads, index), Some(Op::Store { queue: PRODUCTS, .. }));
+                is_product.then(|| self.sites.at(step))?
+            }
+            EventAction::Step { .. } | EventAction::Lands { .. } | EventAction::Stored { .. } => None,
         })
     }
 
@@ -375,7 +395,11 @@ impl Words<'_, '_, '_> {
             Some(Op::BeginRead { slot: of, .. } | Op::EndRead { slot: of, .. }) => {
                 ("read", format!(" {}", slot(of.array)))
             }
+            Some(Op::Store { slot: of, queue: PRODUCTS }) => {
+                ("begin", format!(" a product of matrices that reads {}", slot(of.array)))
+            }
             Some(Op::Store { slot: of, .. }) => ("begin", format!(" a copy out of {}", slot(of.array))),
+            Some(Op::WaitStores { queue: PRODUCTS, .. }) => ("wait", " for products of matrices".into()),
             Some(Op::WaitStores { .. }) => ("wait", " for bulk copies".into()),
             Some(Op::Sync { .. }) => ("synchronize", String::new()),
             Some(Op::Set(_) | Op::NextRound | Op::Branch { .. } | Op::Jump(_) | Op::Leave) | None => {
@@ -412,6 +436,9 @@ impl Words<'_, '_, '_> {
                 EventAction::Lands { slot } => {
                     let completes = event.barrier.map(|state| format!(" and signals {}", self.barrier(state.barrier)));
                     format!("the copy into {} completes{}{state}", self.slot(slot), completes.unwrap_or_default())
+                }
+                EventAction::Stored { slot, queue: PRODUCTS, .. } => {
+                    format!("the product that reads {} has read it", self.slot(slot))
                 }
                 EventAction::Stored { slot, .. } => format!("the copy out of {} has read it", self.slot(slot)),
             };

@@ -39,6 +39,59 @@ fn attention(k: &TensorMap<Rows>, v: &TensorMap<Rows>, out: &mut [f32], parts: u
     }
 }";
 
+/// Attention that overlaps: the scores of the next keys, a product of two tiles, are waited for while a product of one tile goes on.
+const OVERLAPPED: &str = "#[cluster_kernel(block = 256)]
+fn attention(k: &TensorMap<Rows>, v: &TensorMap<Rows>, out: &mut [f32], parts: u32) {
+    let block = this_thread_block();
+    let g = tiled_partition::<128>(&block);
+    let rank = g.thread_rank();
+    let keys = shared_array::<Rows, 2>();
+    let values = shared_array::<Rows, 2>();
+    let (k_full, k_empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+    let (v_full, v_empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+    k_full.init_collective(&block, 1);
+    k_empty.init_collective(&block, 4);
+    v_full.init_collective(&block, 1);
+    v_empty.init_collective(&block, 4);
+    assert!(parts > 0);
+    if g.meta_group_rank() == 1 {
+        if rank == 0 {
+            for p in 0..parts {
+                k_empty[p % 2].wait_parity(p / 2 % 2 == 0);
+                k.load_async([0, p as i32 * 64], &keys[p % 2], &k_full[p % 2]);
+                let _ = k_full[p % 2].arrive();
+            }
+        } else if rank == 32 {
+            for p in 0..parts {
+                v_empty[p % 2].wait_parity(p / 2 % 2 == 0);
+                v.load_async([0, p as i32 * 64], &values[p % 2], &v_full[p % 2]);
+                let _ = v_full[p % 2].arrive();
+            }
+        }
+    } else {
+        k_full[0].wait_parity(false);
+        let first = g.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &keys[0], &keys[0]);
+        let mut scores = g.wait_mma(first);
+        if rank % 32 == 0 { let _ = k_empty[0].arrive(); }
+        let mut sum = Accumulator::<f32, 64, 64>::splat(0.0);
+        for p in 1..parts {
+            k_full[p % 2].wait_parity(p / 2 % 2 == 1);
+            let next = g.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &keys[p % 2], &keys[p % 2]);
+            v_full[(p - 1) % 2].wait_parity((p - 1) / 2 % 2 == 1);
+            let weighted = g.mma_async(sum, MatrixA::from_accumulator(scores.to_f16()), &values[(p - 1) % 2]);
+            scores = g.wait_mma_except_last(next);
+            if rank % 32 == 0 { let _ = k_empty[p % 2].arrive(); }
+            sum = g.wait_mma(weighted);
+            if rank % 32 == 0 { let _ = v_empty[(p - 1) % 2].arrive(); }
+        }
+        let last = (parts - 1) % 2;
+        v_full[last].wait_parity((parts - 1) / 2 % 2 == 1);
+        let weighted = g.mma_async(sum, MatrixA::from_accumulator(scores.to_f16()), &values[last]);
+        sum = g.wait_mma(weighted);
+        out[rank] = sum[0];
+    }
+}";
+
 /// A product of two consumer warpgroups, one of each always in flight.
 const IN_FLIGHT: &str = "#[cluster_kernel(block = 384)]
 fn gemm(a: &TensorMap<Rows>, b: &TensorMap<Rows>, c: &mut [f32], parts: u32) {
@@ -159,6 +212,19 @@ fn two_products_in_a_round() {
     assert_eq!(check(TWO, &[("(&block, 4)", "(&block, 128)")]), ["ring_deadlock"]);
     let one = [(release, "if rank == 0 { let _ = empty[p % 2].arrive(); }"), ("(&block, 4)", "(&block, 1)")];
     assert_eq!(check(TWO, &one), ["ring_read"]);
+}
+
+/// Products that read different numbers of tiles are counted as products.
+#[test]
+fn products_of_other_numbers_of_tiles() {
+    proved(OVERLAPPED);
+    let (k_free, v_free) = (
+        "if rank % 32 == 0 { let _ = k_empty[p % 2].arrive(); }",
+        "if rank % 32 == 0 { let _ = v_empty[(p - 1) % 2].arrive(); }",
+    );
+    for (free, wait) in [(k_free, "scores = g.wait_mma_except_last(next);"), (v_free, "sum = g.wait_mma(weighted);")] {
+        assert_eq!(check(OVERLAPPED, &[(free, ""), (wait, &format!("{free} {wait}"))]), ["ring_overwrite"], "{wait}");
+    }
 }
 
 #[test]
