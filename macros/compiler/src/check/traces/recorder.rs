@@ -297,7 +297,8 @@ impl Observer for Recorder<'_, '_> {
                 let step = &self.check.cfg.copies[id.0];
                 let found = self.flights.copy(self.check, thread, step, &self.trace.made, self.time);
                 self.found.extend(found);
-                transfers::step(self.check, thread, step, self.time, &mut self.trace.transfers);
+                let found = transfers::step(self.check, thread, step, self.time, &mut self.trace.transfers);
+                self.found.extend(found);
             }
             StepKind::Call(call) if self.check.cfg.calls[call.0].is_of_values() => {}
             StepKind::Call(call) => {
