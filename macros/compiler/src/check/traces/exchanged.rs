@@ -114,12 +114,8 @@ impl Check<'_, '_> {
             let at = block.steps.iter().position(is_it)?;
             block.steps.get(at.checked_sub(1)?)
         });
-        match before?.kind {
-            StepKind::Memory(MemoryStep::Access(access)) => {
-                self.cfg.accesses[access.0].region.root.party().map(|(_, shared)| shared)
-            }
-            _ => None,
-        }
+        let StepKind::Memory(MemoryStep::Access(access)) = before?.kind else { return None };
+        self.cfg.accesses[access.0].region.root.party().map(|(_, shared)| shared)
     }
 
     /// The conditions that decide whether a variable is set.
