@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::Check;
 use super::recorder::{is_together, is_within_warp, waited, waits};
-use super::trace::{Point, Time};
+use super::trace::{Met, Point, Time};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{AccessKind, BlockId, Cfg, Covers, GroupStep, MemoryStep, Step, StepKind};
 use crate::check::engine::{self, Analysis, Join};
@@ -25,15 +25,6 @@ pub(super) type Learners = BTreeMap<(Option<u64>, Option<u64>, Option<(BlockId, 
 /// By the number of times that the lanes of a warp have done something together: what each of them has learned by itself before, if that is
 /// the same. There is nothing behind what is known of some lane.
 pub(super) type Meetings = Rc<[Option<Met>]>;
-
-/// What a thread has learned of others, until its warp does something together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Met {
-    /// A hash of its waits at phase barriers.
-    pub(super) waits: u64,
-    /// Whether it may have learned something by more than these since the last barrier of the block.
-    pub(super) knows_more: bool,
-}
 
 /// Whether some thread may have learned something since the last barrier of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use super::Check;
 use super::copies::Flights;
 use super::elements::is_followed;
-use super::learned::Met;
-use super::trace::{Made, Point, Somewhere, Stored, Time, Trace, Transfer, Use, Within};
+use super::trace::{Made, Met, Point, Somewhere, Stored, Time, Trace, Transfer, Use, Within};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
