@@ -74,6 +74,7 @@ mod rings_elsewhere;
 mod rings_handed;
 mod rings_met;
 mod rings_of_constants;
+mod rings_of_files;
 mod rings_of_states;
 mod rings_of_structs;
 mod rings_together;
@@ -175,6 +176,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         rings_handed::KERNELS,
         rings_met::KERNELS,
         rings_of_constants::KERNELS,
+        rings_of_files::KERNELS,
         rings_of_states::KERNELS,
         rings_of_structs::KERNELS,
         rings_together::KERNELS,

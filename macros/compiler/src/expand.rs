@@ -122,7 +122,8 @@ fn expand_once(
     let with_values = || understood.then(|| with_values(function, &options, &item, session)).flatten();
     let judged = judge(function, || known.get_or_init(with_values).as_ref(), &mut diags);
     let file = file.filter(|file| understood && judged.needs_bodies(file));
-    let bodies = file.and_then(|file| with_bodies(function, file, &options, &item, session));
+    let path = file.and_then(|_| prepared::path_of(&item));
+    let bodies = file.and_then(|file| with_bodies(function, (file, path.as_deref()), &options, &item, session));
     let judged = match &bodies {
         Some(bodies) => judge_with_bodies(judged, bodies, &mut diags),
         None => judged,

@@ -80,6 +80,8 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         sizes: BTreeMap::new(),
         regions: BTreeMap::new(),
         referents: BTreeMap::new(),
+        referred_elements: BTreeMap::new(),
+        referred_wholes: BTreeSet::new(),
         reassigned: reference::reassigned(function),
         slices: Vec::new(),
         dynamic: Vec::new(),
@@ -184,6 +186,10 @@ struct Builder<'f> {
     regions: BTreeMap<LocalId, Region>,
     /// The targets of local references.
     referents: BTreeMap<LocalId, LocalId>,
+    /// The indexes of the elements that references refer to, of arrays whose elements are variables.
+    referred_elements: BTreeMap<LocalId, NodeId>,
+    /// The references to whole locals.
+    referred_wholes: BTreeSet<LocalId>,
     /// The names of memory, barriers and groups that are assigned after their declaration.
     reassigned: BTreeSet<LocalId>,
     slices: Vec<Slice>,

@@ -50,7 +50,8 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
             let element = &element.tokens;
             let lent = if reads_as_memory(function) { quote!(LentMemory) } else { quote!(Lent) };
             let ty = quote!(impl ::phalanx::__private::#lent<'__phalanx, #element>);
-            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::Lent::lend(#name)))
+            let marker = marker_of(function);
+            (quote_spanned!(name.span()=> #name: #ty), quote!(::phalanx::__private::lend::<#marker, _, _>(#name)))
         }
         ParamType::Slice { mutable: true, element } => {
             let element = &element.tokens;

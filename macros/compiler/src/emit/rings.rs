@@ -6,7 +6,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::{constant, item};
+use super::{callee, constant, item};
 use crate::check::Checked;
 use crate::check::rings::{Assumed, Case, Known};
 use crate::model::{Function, Role};
@@ -24,7 +24,7 @@ pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
             Known::Proved { .. } | Known::Open(_) => return None,
         };
         let (span, message) = (fault.at.lo, fault.text());
-        let condition = self::condition(case, condition, span);
+        let condition = self::condition(case, condition.as_ref(), span);
         let refuse = quote_spanned!(span=> ::phalanx::__private::contract::constant::refuse(#message));
         let block = quote_spanned!(span=> { if #condition { #refuse } });
         Some(constant::evaluated(function, &condition, &block, span))
@@ -33,10 +33,15 @@ pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
 }
 
 /// The cases of a kernel's rings, those last that hold if the called functions are the ones that were read.
-fn cases<'c>(checked: &'c Checked<'_>) -> impl Iterator<Item = (&'c Case, Option<&'c TokenStream>)> {
-    let own = checked.rings().cases.iter().map(|case| (case, None));
-    let followed = checked.rings_if().into_iter();
-    own.chain(followed.flat_map(|(rings, condition)| rings.cases.iter().map(move |case| (case, Some(condition)))))
+fn cases<'c>(checked: &'c Checked<'_>) -> impl Iterator<Item = (&'c Case, Option<TokenStream>)> {
+    let followed = checked.rings_if();
+    let own = checked.rings().cases.iter().map(move |case| {
+        // What those do is known better then.
+        let unless = followed.filter(|_| case.takes_for_quiet());
+        (case, unless.map(|(_, condition)| quote!(!(#condition))))
+    });
+    let of_bodies = followed.into_iter();
+    own.chain(of_bodies.flat_map(|(rings, condition)| rings.cases.iter().map(|case| (case, Some(condition.clone())))))
 }
 
 /// What has to hold for a case.
@@ -52,6 +57,11 @@ fn condition(case: &Case, followed: Option<&TokenStream>, span: Span) -> TokenSt
             use ::phalanx::__private::OtherPipeline as _;
             <#ty>::IS_OURS
         }),
+        Assumed::Quiet { function, has_memory } => {
+            let (uniformity, protocol) = (callee::summary(function, "UNIFORMITY"), callee::summary(function, "PROTOCOL"));
+            let needs_memory = has_memory.then(|| callee::summary(function, "NEEDS_MEMORY")).into_iter();
+            quote_spanned!(span=> (#uniformity.collectives.is_empty() && !#protocol.names_memory() #(&& !#needs_memory)*))
+        }
     });
     let each = followed.cloned().into_iter().chain(each);
     quote_spanned!(span=> #(#each)&&*)
@@ -65,7 +75,8 @@ pub(super) fn list(checked: &Checked<'_>) -> TokenStream {
     }
     let span = function.name.span();
     // What is known with the bodies of functions is known of more.
-    let (followed, own): (Vec<_>, Vec<_>) = cases(checked).partition(|(_, followed)| followed.is_some());
+    let is_followed = |(case, followed): &(&Case, Option<TokenStream>)| followed.is_some() && !case.takes_for_quiet();
+    let (followed, own): (Vec<_>, Vec<_>) = cases(checked).partition(is_followed);
     let cases = followed.into_iter().chain(own).filter_map(|(case, followed)| {
         let verdict = match &case.known {
             Known::Proved { arrays, .. } => {
@@ -82,7 +93,7 @@ pub(super) fn list(checked: &Checked<'_>) -> TokenStream {
             // rustc reports it.
             Known::Faulty(Some(_)) => return None,
         };
-        let condition = condition(case, followed, span);
+        let condition = condition(case, followed.as_ref(), span);
         let condition = if condition.is_empty() { quote!(true) } else { condition };
         Some(quote_spanned!(span=> if #condition { return __phalanx_rings(::phalanx::RingVerdict::#verdict); }))
     });

@@ -122,7 +122,7 @@ pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
         let known = understood.then(|| with_values(function, &options, &item, session)).flatten();
         let mut judged = judge(function, || known.as_ref(), &mut diags);
         let bodies = if understood && judged.needs_bodies(file) {
-            with_bodies(function, file, &options, &item, session)
+            with_bodies(function, (file, None), &options, &item, session)
         } else {
             None
         };

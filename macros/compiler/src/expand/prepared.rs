@@ -2,6 +2,7 @@
 //! the item shows, which is the types of tokens and which functions are imported.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 
@@ -34,6 +35,11 @@ pub(super) fn prepared(
 /// Returns the text of the file in which an item stands, if it can be read.
 pub(super) fn file_of(item: &TokenStream) -> Option<String> {
     source::text(span_of(item)?)
+}
+
+/// Returns the path of the file in which an item stands.
+pub(super) fn path_of(item: &TokenStream) -> Option<PathBuf> {
+    span_of(item)?.local_file()
 }
 
 /// The span whose file an item stands in: that of a function's name, since `macro_rules!` may have made the rest elsewhere.

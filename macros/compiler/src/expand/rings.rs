@@ -70,7 +70,7 @@ pub(crate) fn rings(
         let known = with_values(&function, &options, &item, session);
         let judged = judge(&function, || known.as_ref(), &mut diags);
         let open = judged.checked.as_ref().is_ok_and(|checked| checked.rings().are_open());
-        let bodies = if open { with_bodies(&function, file, &options, &item, session) } else { None };
+        let bodies = if open { with_bodies(&function, (file, None), &options, &item, session) } else { None };
         let judged = match &bodies {
             Some(bodies) => judge_with_bodies(judged, bodies, &mut diags),
             None => judged,

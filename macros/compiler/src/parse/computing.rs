@@ -13,6 +13,7 @@ use syn::{
     parse_quote_spanned,
 };
 
+use super::files::Files;
 use super::readable::{Known, declared_everywhere, declared_in, identity_of, name_of};
 use super::same_file::Module;
 use crate::model::followed::Followed;
@@ -42,7 +43,7 @@ pub(crate) fn closed(item: &TokenStream, file: &str) -> Option<Closed> {
     }
     let mut item: ItemFn = syn::parse2(item.clone()).ok()?;
     let names = Names::of(&item);
-    let module = Module::around(&item.sig.ident, file)?;
+    let module = Module::around(&item.sig.ident, &Files::alone(file)?)?;
     let declared = [declared_in(&item), declared_everywhere(&item)].concat();
     let (sig, block) = (&item.sig, &item.block);
     let text = identity_of(&quote!(#sig #block));

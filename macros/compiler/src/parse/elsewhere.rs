@@ -11,7 +11,7 @@ use syn::{Block, GenericParam, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, Pat
 
 use super::local_types::NamedType;
 use super::modules::{Meaning, Modules};
-use super::readable::{Known, OfType, declared_in, identity_of, is_device};
+use super::readable::{Known, OfType, declared_in, identity_of, is_device, with_failures};
 use crate::model::followed::Place;
 use crate::model::name::NAMES;
 use crate::model::ty;
@@ -185,6 +185,7 @@ fn moved(
     });
     let locals = declared_in(item).into_iter().chain(generics).chain(of_impl).collect();
     let mut moved = item.clone();
+    *moved.block = with_failures(&item.block);
     let mut mover = Mover { modules, module, own, locals, fits: true };
     mover.visit_signature_mut(&mut moved.sig);
     mover.visit_block_mut(&mut moved.block);
@@ -239,6 +240,11 @@ impl VisitMut for Mover<'_> {
     }
 
     fn visit_attribute_mut(&mut self, _: &mut syn::Attribute) {}
+
+    fn visit_macro_mut(&mut self, of: &mut syn::Macro) {
+        // The function itself has it, under this name.
+        self.fits &= of.path.is_ident("panic") && self.modules.resolve(&["panic".into()], self.own).is_none();
+    }
 }
 
 impl Mover<'_> {

@@ -1,5 +1,5 @@
 //! A function once more, with the bodies of device functions and methods in place of their calls, as far as they stand beside it in its
-//! file (`same_file`). It is for checks that do not see through calls; the calls are kept wherever the checks do not need this.
+//! file (`same_file`), or in another one of its crate (`files`). It is for checks that do not see through calls; the calls are kept wherever the checks do not need this.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +11,7 @@ use syn::{
     Type, parse_quote_spanned,
 };
 
+use super::files::Files;
 use super::lengths::{Lengths, constants_of};
 use super::local_types::NamedType;
 use super::passed::{has_place, is_handle, is_value};
@@ -31,10 +32,10 @@ pub(crate) struct Inlined {
     pub(crate) followed: Vec<Followed>,
 }
 
-/// Puts bodies in place of calls; `None` if there is no call whose body is known. `file` is the text of the file around it.
-pub(crate) fn inlined(item: &TokenStream, file: &str, reads: Reads) -> Option<Inlined> {
+/// Puts bodies in place of calls; `None` if there is no call whose body is known.
+pub(crate) fn inlined(item: &TokenStream, files: &Files, reads: Reads) -> Option<Inlined> {
     let mut item: ItemFn = syn::parse2(item.clone()).ok()?;
-    let module = Module::around(&item.sig.ident, file)?;
+    let module = Module::around(&item.sig.ident, files)?;
     let everywhere = declared_everywhere(&item);
     let declared = [declared_in(&item), everywhere.clone()].concat();
     let mut taken: BTreeSet<String> = declared.iter().cloned().collect();

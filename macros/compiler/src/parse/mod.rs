@@ -21,6 +21,7 @@ mod copy;
 mod desugared_methods;
 mod elsewhere;
 mod expr;
+pub(crate) mod files;
 mod filled_arrays;
 mod flattened;
 mod float_patterns;

@@ -5,8 +5,13 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Block, Expr, FnArg, Item, ItemFn, Member, Pat, Path, ReturnType, Signature, Type};
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Attribute, Block, Expr, FnArg, Item, ItemFn, Macro, Member, Pat, Path, ReturnType, Signature, Token, Type,
+    parse_quote,
+};
 
 use super::local_types::NamedType;
 use crate::model::followed::joined_words;
@@ -83,6 +88,7 @@ impl Known {
         if !plain {
             return None;
         }
+        let block = &with_failures(block);
         let types: BTreeSet<String> = sig.generics.type_params().map(|param| param.ident.to_string()).collect();
         let none = || Names {
             declared: BTreeSet::new(),
@@ -204,8 +210,11 @@ impl<'a> Visit<'a> for Names {
         let returns = matches!(expr, Expr::Return(_));
         self.returns |= returns;
         self.stays &= !(returns && self.is_in_closure);
-        self.stays &=
-            !matches!(expr, Expr::Try(_) | Expr::Macro(_) | Expr::Unsafe(_) | Expr::Async(_) | Expr::Await(_));
+        self.stays &= match expr {
+            Expr::Macro(of) => is_failure(&of.mac),
+            Expr::Try(_) | Expr::Unsafe(_) | Expr::Async(_) | Expr::Await(_) => false,
+            _ => true,
+        };
         let around = self.is_in_closure;
         self.is_in_closure |= matches!(expr, Expr::Closure(_));
         visit::visit_expr(self, expr);
@@ -213,13 +222,76 @@ impl<'a> Visit<'a> for Names {
     }
 
     fn visit_stmt(&mut self, stmt: &'a syn::Stmt) {
-        self.stays &= !matches!(stmt, syn::Stmt::Item(_) | syn::Stmt::Macro(_));
+        self.stays &= match stmt {
+            syn::Stmt::Macro(of) => is_failure(&of.mac),
+            syn::Stmt::Item(_) => false,
+            syn::Stmt::Local(_) | syn::Stmt::Expr(..) => true,
+        };
         visit::visit_stmt(self, stmt);
     }
 
     fn visit_attribute(&mut self, attr: &'a Attribute) {
         self.stays &= attr.path().is_ident("unroll");
     }
+}
+
+/// Whether a macro does nothing but end the launch.
+fn is_failure(of: &Macro) -> bool {
+    of.path.is_ident("panic") && of.tokens.to_string() == "\"\""
+}
+
+/// Whether there may be an element of memory in tokens, or a call.
+fn reads_memory(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|tree| matches!(tree, TokenTree::Group(_)))
+}
+
+/// Returns a block with `if !condition { panic!("") }` in place of assertions, and without the messages of panics: no name of a local is hidden
+/// in a macro then. What reads memory for a message stays as it is.
+pub(super) fn with_failures(block: &Block) -> Block {
+    struct Failures;
+    impl Failures {
+        /// What a macro is in a text for checks.
+        fn of(of: &Macro) -> Option<Expr> {
+            let name = of.path.get_ident()?.to_string();
+            let given = of.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated).ok()?;
+            let given: Vec<&Expr> = given.iter().collect();
+            let fails: Expr = parse_quote!(panic!(""));
+            let (failure, message) = match (&*name, &given[..]) {
+                ("panic" | "todo" | "unimplemented" | "unreachable", message) => (fails, message),
+                ("assert", [condition, message @ ..]) => (parse_quote!(if !(#condition) { #fails; }), message),
+                ("assert_eq", [one, other, message @ ..]) => (parse_quote!(if (#one) != (#other) { #fails; }), message),
+                ("assert_ne", [one, other, message @ ..]) => (parse_quote!(if (#one) == (#other) { #fails; }), message),
+                // Only a debug build has it. What memory it reads there is left to the call.
+                ("debug_assert" | "debug_assert_eq" | "debug_assert_ne", _) if !reads_memory(&of.tokens) => {
+                    (parse_quote!({}), &given[..0])
+                }
+                _ => return None,
+            };
+            message.iter().all(|value| matches!(value, Expr::Lit(_)) || is_place(value)).then_some(failure)
+        }
+    }
+    impl VisitMut for Failures {
+        fn visit_expr_mut(&mut self, expr: &mut Expr) {
+            if let Expr::Macro(of) = expr
+                && let Some(failure) = Failures::of(&of.mac)
+            {
+                *expr = failure;
+            }
+            visit_mut::visit_expr_mut(self, expr);
+        }
+
+        fn visit_stmt_mut(&mut self, stmt: &mut syn::Stmt) {
+            if let syn::Stmt::Macro(of) = stmt
+                && let Some(failure) = Failures::of(&of.mac)
+            {
+                *stmt = syn::Stmt::Expr(failure, of.semi_token);
+            }
+            visit_mut::visit_stmt_mut(self, stmt);
+        }
+    }
+    let mut block = block.clone();
+    Failures.visit_block_mut(&mut block);
+    block
 }
 
 /// The names of locals that a block and parameters declare, each as often as it is declared.

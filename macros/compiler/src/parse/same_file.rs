@@ -10,6 +10,7 @@ use syn::visit::Visit;
 use syn::{Attribute, ImplItem, Item, ItemFn, Type};
 
 use super::elsewhere::{MethodElsewhere, Others};
+use super::files::Files;
 use super::local_types::NamedType;
 use super::readable::{Known, OfType, identity_of, is_device};
 use crate::model::followed::Place;
@@ -27,12 +28,12 @@ pub(super) struct Module {
 
 impl Module {
     /// Reads the module of the only function of this name in a file.
-    pub(super) fn around(name: &Ident, file: &str) -> Option<Module> {
-        let file = syn::parse_file(file).ok()?;
+    pub(super) fn around(name: &Ident, files: &Files) -> Option<Module> {
         let mut found = Vec::new();
-        modules(&file.items, name, &mut Vec::new(), &mut found);
+        modules(files.of_file(), name, &mut Vec::new(), &mut found);
         let [(items, path)] = &found[..] else { return None };
-        Some(Module::of(items, Others::of(&file.items, path)?))
+        let path = [&files.own[..], path].concat();
+        Some(Module::of(items, Others::of(&files.items, &path)?))
     }
 
     fn of(items: &[Item], others: Others) -> Module {

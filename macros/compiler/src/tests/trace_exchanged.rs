@@ -82,6 +82,44 @@ fn places_from_others() {
     }
 }
 
+/// The lanes of a warp may meet in between: what they have from other warps is no place in their own part.
+#[test]
+fn warps_that_meet_in_between() {
+    for place in PLACES {
+        for (wrong, right) in THEN {
+            let with_warp = |then: &str| right.replace("block.sync();", then);
+            assert_ne!(with_warp("warp.sync();"), wrong);
+            for met in
+                ["warp.sync();", "warp.sync(); warp.sync();", "let all = warp.all(key > 0); out[i] = all as u32;"]
+            {
+                let wrong = placed(place, &with_warp(met));
+                assert_eq!(rules(&wrong), ["unsynchronized_access"], "of\n{wrong}");
+            }
+        }
+    }
+}
+
+/// Tickets of each warp, whose first ones one thread sets, and parts of warps that begin where one thread says.
+#[test]
+fn places_in_parts_of_warps() {
+    for place in [
+        "if i < 4 { sums[i] = 0; }
+         block.sync();
+         let place = i / 32 * 32 + sums[i / 32].atomic().fetch_add(1, Relaxed);",
+        "if i < 4 { sums[i] = i * 32; }
+         block.sync();
+         let place = sums[i / 32] + warp.exclusive_scan(bit, |a, b| a + b);",
+        "counts[i] = bit;
+         warp.sync();
+         let mut place = i / 32 * 32;
+         for j in 0..31 { if j < i % 32 { place += counts[i / 32 * 32 + j]; } }",
+    ] {
+        let place = place.replace("sums[i / 32].atomic()", "sums.atomic(i / 32)");
+        let right = placed(&place, "sorted[place] = key; warp.sync(); out[i] = sorted[i];");
+        assert!(rules(&right).is_empty(), "{:?} of\n{right}", rules(&right));
+    }
+}
+
 /// What is meant to be the thread's own, or its warp's, is no fault.
 #[test]
 fn places_of_ones_own() {

@@ -227,3 +227,58 @@ fn threads_that_have_waited_alike() {
     assert_eq!(group("half.arrive_and_wait();"), [""; 0]);
     assert_eq!(group("").len(), 1);
 }
+
+/// Lanes that have all waited as the thread has tell it nothing when their warp meets; one that has waited for something else may.
+#[test]
+fn warps_whose_lanes_have_waited_alike() {
+    let kernel = |rows: usize, row: &str, arrives: &str, between: &str, count: u32| {
+        format!(
+            "#[cluster_kernel(block = 128)] fn rounds(x: &[f32], out: &mut [f32], n: u32) {{
+                let block = this_thread_block();
+                let warp = tiled_partition::<32>(&block);
+                let lane = warp.thread_rank();
+                let i = block.thread_rank();
+                let v = shared_array::<[f32; 128], {rows}>();
+                let bar = shared_barrier();
+                let read = shared_barrier();
+                bar.init_collective(&block, {count});
+                read.init_collective(&block, 128);
+                for k in 0..n {{
+                    v[{row}][i] = x[k * 128 + i];
+                    warp.sync();
+                    {arrives}
+                    bar.wait_parity(k % 2 == 1);
+                    out[k * 128 + i] = v[{row}][127 - i];
+                    {between}
+                }}
+            }}"
+        )
+    };
+    let arrivals = [
+        ("if lane == 0 { let _ = bar.arrive_n(32); }", 128),
+        ("if lane == 0 { let _ = bar.arrive(); }", 4),
+        ("let _ = bar.arrive();", 128),
+        (
+            "let all = warp.all(x[i] > 0.0); if lane == 0 && all { let _ = bar.arrive(); } else if lane == 0 { let _ = bar.arrive(); }",
+            4,
+        ),
+    ];
+    for (arrives, count) in arrivals {
+        for between in ["", "warp.sync();", "out[i] += warp.shfl(x[i], 0);"] {
+            let wrong = kernel(1, "0", arrives, between, count);
+            assert_eq!(rules(&wrong), ["unsynchronized_access"], "{wrong}");
+        }
+        let right = kernel(2, "k % 2", arrives, "", count);
+        assert_eq!(rules(&right), [""; 0], "{right}");
+        for between in [
+            "block.sync();",
+            "let _ = read.arrive(); read.wait_parity(k % 2 == 1);",
+            // One lane waits for the whole warp.
+            "let _ = read.arrive(); if lane == 0 { read.wait_parity(k % 2 == 1); } warp.sync();",
+            "let _ = read.arrive(); if lane == 3 { while !read.try_wait_parity(k % 2 == 1) {} } out[i] += warp.shfl(x[i], 3);",
+        ] {
+            let right = kernel(1, "0", arrives, between, count);
+            assert_eq!(rules(&right), [""; 0], "{right}");
+        }
+    }
+}

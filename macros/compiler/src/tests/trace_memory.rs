@@ -150,3 +150,41 @@ fn sends_to_the_own_block() {
     assert_eq!(sends("", "inbox[63 - i] = 3;", ""), RACE);
     assert_eq!(sends("inbox[63 - i] = 0;", "", ""), RACE);
 }
+
+/// A thread begins a copy to what an earlier one of its own may still write.
+#[test]
+fn copies_that_overlap() {
+    let kernel = |memory: &str, first: &str, second: &str, between: &str| {
+        format!(
+            "#[cluster_kernel(block = 64, shared_bytes = 1024)] fn overlapping(x: &[f32], out: &mut [f32]) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let mem = {memory};
+                let full = shared_barriers::<2>();
+                full.init_collective(&block, 1);
+                if i == 0 {{
+                    full[0].expect_tx(256);
+                    bulk_copy_async(&mem[{first}], &x[..64], &full[0]);
+                    let _ = full[0].arrive();
+                    {between}
+                    full[1].expect_tx(256);
+                    bulk_copy_async(&mem[{second}], &x[64..128], &full[1]);
+                    let _ = full[1].arrive();
+                }}
+                full[0].wait_parity(false);
+                full[1].wait_parity(false);
+                out[i] = mem[i] + mem[i + 64];
+            }}"
+        )
+    };
+    for memory in ["dynamic_shared::<f32>()", "shared_array::<f32, 256>()"] {
+        for (first, second) in [("..64", "32..96"), ("0..64", "60..124"), ("64..128", "32..96")] {
+            let wrong = kernel(memory, first, second, "");
+            assert_eq!(rules(&wrong), ["copy_in_flight"], "{wrong}");
+            let right = kernel(memory, first, second, "full[0].wait_parity(false);");
+            assert_eq!(rules(&right), [""; 0], "{right}");
+        }
+        let right = kernel(memory, "..64", "64..128", "");
+        assert_eq!(rules(&right), [""; 0], "{right}");
+    }
+}

@@ -32,7 +32,7 @@ pub(crate) use self::index::position;
 pub use self::lent::lent;
 pub use self::local::{Elements, array_len, element, element_at_mut, element_mut};
 pub use self::own_slice::{
-    Lent, LentMemory, LentMut, LentMutMemory, OwnSlice, OwnSliceMut, lend_mut, slice_of, slice_of_mut,
+    Lent, LentMemory, LentMut, LentMutMemory, OwnSlice, OwnSliceMut, lend, lend_mut, slice_of, slice_of_mut,
 };
 pub use self::place::{MemoryPlace, field, nth, place, place_unchecked, read_place, update_place, write_place};
 pub use self::remote::{RemoteArray, RemoteSlice};

@@ -146,6 +146,10 @@ impl<'a, T: DeviceCopy> SlicedMut for OwnSliceMut<'a, T> {
     note = "write a part of an array, `&array[..]`"
 )]
 pub trait Lent<'a, T> {
+    /// Whether it is a thread's own array.
+    #[doc(hidden)]
+    const IS_OWN: bool = false;
+
     #[doc(hidden)]
     fn lend(self) -> Global<'a, T>;
 }
@@ -165,6 +169,8 @@ impl<'a, T> Lent<'a, T> for GlobalMut<'a, T> {
 }
 
 impl<'a, T> Lent<'a, T> for OwnSlice<'a, T> {
+    const IS_OWN: bool = true;
+
     #[inline]
     fn lend(self) -> Global<'a, T> {
         Global::of_own(self.base, self.start, self.length)
@@ -222,6 +228,43 @@ impl<'a, T> LentMut<'a, T> for OwnSliceMut<'a, T> {
 pub trait LentMutMemory<'a, T>: LentMut<'a, T> {}
 
 impl<'a, T> LentMutMemory<'a, T> for GlobalMut<'a, T> {}
+
+/// The message for a function that passes what it is lent to another one, for which it is no memory.
+const OWN_ARRAY_READ: &str = "a function that copies memory or loads vectors of it, or passes it to one that does, is given a thread's own array as a `&[T]`: copy it to a shared array first, or have the function read element by element";
+
+/// Lends what the function with this marker takes for a `&[T]`.
+///
+/// ```compile_fail,E0080
+/// use phalanx::prelude::*;
+///
+/// #[device]
+/// fn last(values: &[f32]) -> f32 {
+///     let four = values.load_vec::<4>(0);
+///     four[3]
+/// }
+///
+/// #[device]
+/// fn passed_on(values: &[f32]) -> f32 {
+///     last(values)
+/// }
+///
+/// #[cluster_kernel(block = 32)]
+/// fn of_own_array(out: &mut [f32]) {
+///     let own = [out[0], out[1], out[2], out[3]];
+///     out[this_thread_block().thread_rank()] = passed_on(&own);
+/// }
+///
+/// let program = phalanx::Program::of::<of_own_array>();
+/// ```
+#[inline(always)]
+pub fn lend<'a, M: Summary, T, L: Lent<'a, T>>(lent: L) -> Global<'a, T> {
+    const {
+        if L::IS_OWN && M::NEEDS_MEMORY {
+            panic!("{}", OWN_ARRAY_READ);
+        }
+    }
+    lent.lend()
+}
 
 /// The message for a function that passes what it is lent to another one, for which it is no memory.
 const OWN_ARRAY_CHANGED: &str = "a function that copies memory, loads vectors of it, has atomics or passes it to a method is given a thread's own array as a `&mut [T]`: use a shared array, or have the function read and write element by element";

@@ -68,11 +68,29 @@ impl<'f> Builder<'f> {
             return true;
         }
         let index = self.value(index).node;
-        let both = self.combined(vec![value.node, index], at).node;
+        self.replace(local, length, (index, value.node), at);
+        true
+    }
+
+    /// The index of the element that a reference refers to, if the elements of the array are variables.
+    pub(super) fn index_of_element(&mut self, base: &Expr, index: &'f Expr) -> Option<NodeId> {
+        self.local_array(base)?;
+        Some(self.value(index).node)
+    }
+
+    /// Stores a value to the element at an index of an array, through a reference. Returns whether its elements are variables.
+    pub(super) fn replace_element(&mut self, array: LocalId, index: NodeId, value: NodeId, at: SpanRange) -> bool {
+        let Some(length) = self.elements_of(array) else { return false };
+        self.replace(array, length, (index, value), at);
+        true
+    }
+
+    fn replace(&mut self, local: LocalId, length: usize, (index, value): (NodeId, NodeId), at: SpanRange) {
+        let both = self.combined(vec![value, index], at).node;
         self.set_node(Variable::Local(local), both, Extent::Field, at);
         // The value may depend on elements, which are set one after the other.
         let new = self.temporary();
-        self.set_node(new, value.node, Extent::Whole, at);
+        self.set_node(new, value, Extent::Whole, at);
         for element in 0..length {
             let field = Variable::Field(local, self.element(element));
             let operands = vec![index, self.read(new, at), self.read(field, at)];
@@ -80,7 +98,6 @@ impl<'f> Builder<'f> {
             self.formulas.insert(node, Formula::Replaced { element: element as u64 });
             self.set(field, &Value::of(node), at);
         }
-        true
     }
 
     /// The number of elements of a local array, or of what refers to one, if its declaration shows it.
@@ -137,13 +154,20 @@ impl<'f> Builder<'f> {
 
     /// The local array that an expression is, and the number of its elements, if these are variables.
     fn local_array(&mut self, base: &Expr) -> Option<(LocalId, usize)> {
+        let base = if let ExprKind::Deref(reference) = &base.kind { reference } else { base };
         let ExprKind::Local(local) = base.kind else { return None };
+        let local = self.whole_behind(local);
+        self.elements_of(local).map(|length| (local, length))
+    }
+
+    /// The number of elements of a local array, if these are variables.
+    fn elements_of(&mut self, local: LocalId) -> Option<usize> {
         if self.variable_of(local) != Variable::Local(local) {
             return None;
         }
         let known = self.fields_of.get(&local).cloned()?;
         let length = (0..MOST).take_while(|index| known.contains(&self.element(*index))).count();
-        (length > 0).then_some((local, length))
+        (length > 0).then_some(length)
     }
 
     /// Whether a field stands for an element.

@@ -14,9 +14,9 @@ use crate::model::walk::{Node, block_nodes, walk_block};
 use crate::model::{Function, LocalId};
 use crate::span::SpanRange;
 
-impl Builder<'_> {
+impl<'f> Builder<'f> {
     /// Records what a local stands for, if it is a group, memory or a closure.
-    pub(super) fn name(&mut self, local: LocalId, init: &Expr, value: Value) {
+    pub(super) fn name(&mut self, local: LocalId, init: &'f Expr, value: Value) {
         if self.is_thread_index(init) && self.function.local(local).mutable.is_none() {
             self.thread_indexes.insert(local);
         }
@@ -39,19 +39,71 @@ impl Builder<'_> {
     }
 
     /// Records the variable that a local reference refers to. What is in memory is read where the reference is bound.
-    pub(super) fn refer(&mut self, local: LocalId, init: &Expr) {
+    pub(super) fn refer(&mut self, local: LocalId, init: &'f Expr) {
         let target = if let ExprKind::Borrow { target, .. } = &init.kind { target } else { init };
         if let Some(variable) = local_of(target) {
             self.referents.insert(local, variable);
+            if let ExprKind::Local(_) = target.kind {
+                self.referred_wholes.insert(local);
+            }
+            // What computes an index once must not be taken to do so twice.
+            let index = if let ExprKind::Index { base, index, .. } = &target.kind
+                && is_computed_alike(index)
+            {
+                self.index_of_element(base, index)
+            } else {
+                None
+            };
+            match index {
+                Some(index) => drop(self.referred_elements.insert(local, index)),
+                None => drop(self.referred_elements.remove(&local)),
+            }
         }
+    }
+
+    /// The local that a reference refers to as a whole, or the local itself.
+    pub(super) fn whole_behind(&self, mut local: LocalId) -> LocalId {
+        while let Some(target) = self.referents.get(&local).filter(|_| self.referred_wholes.contains(&local)) {
+            local = *target;
+        }
+        local
+    }
+
+    /// Whether a reference refers to an element of an array whose elements are variables.
+    pub(super) fn refers_to_element(&self, local: LocalId) -> bool {
+        self.referred_elements.contains_key(&local)
     }
 
     /// A value was written to the target of a reference, or to a part of it.
     pub(super) fn write_behind(&mut self, mut local: LocalId, value: NodeId, at: SpanRange) {
         while let Some(target) = self.referents.get(&local).copied() {
+            if let Some(index) = self.referred_elements.get(&local).copied()
+                && self.replace_element(self.whole_behind(target), index, value, at)
+            {
+                // The references in between stand for the whole of it.
+                let mut between = target;
+                while between != self.whole_behind(target) {
+                    self.set_node(self.variable_of(between), value, Extent::Part, at);
+                    between = self.referents[&between];
+                }
+                return;
+            }
             self.set_node(self.variable_of(target), value, Extent::Part, at);
             local = target;
         }
+    }
+}
+
+/// Whether an expression does nothing but compute a value from locals and numbers.
+#[expect(clippy::wildcard_enum_match_arm, reason = "anything else may do more")]
+fn is_computed_alike(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Local(_) | ExprKind::Int { .. } => true,
+        ExprKind::Binary { op, left, right, .. } => {
+            !op.short_circuits() && is_computed_alike(left) && is_computed_alike(right)
+        }
+        ExprKind::Cast(inner, _) => is_computed_alike(inner),
+        _ => false,
     }
 }
 

@@ -16,8 +16,14 @@ use crate::span::SpanRange;
 impl<'f> Builder<'f> {
     /// Stores a value to a place: a variable, a part of one, or memory.
     pub(super) fn store(&mut self, place: &'f Expr, value: &Value, at: SpanRange) {
+        let behind = local_of(place);
+        // The value may be computed of what the reference itself holds, which has to be so until the element is set.
+        let first = behind.filter(|local| self.refers_to_element(*local));
+        if let Some(local) = first {
+            self.write_behind(local, value.node, at);
+        }
         self.store_to(place, value, at);
-        if let Some(local) = local_of(place) {
+        if let Some(local) = behind.filter(|_| first.is_none()) {
             self.write_behind(local, value.node, at);
         }
     }

@@ -8,6 +8,7 @@ use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream,
 
 use super::reader::{Asked, Name, Names, Reader};
 use crate::model;
+use crate::model::expr::FunctionPath;
 use crate::model::options::{Extents, Setting};
 use crate::model::ty::{bytes_of, scalar};
 use crate::model::{Definition, Function, GenericParam, ValueId};
@@ -43,6 +44,21 @@ pub(crate) enum Assumed {
     Constant(TokenStream, i64),
     /// The type is ours.
     Pipeline(TokenStream),
+    /// The function keeps no thread waiting for another, and names no shared memory; where it is given memory, it has no atomics.
+    Quiet { function: FunctionPath, has_memory: bool },
+}
+
+impl Assumed {
+    /// Whether two assumptions about functions are the same one.
+    pub(super) fn is_same(&self, other: &Assumed) -> bool {
+        let key = |of: &Assumed| match of {
+            Assumed::Quiet { function, has_memory } => {
+                Some((function.path.to_string(), function.turbofish.to_string(), *has_memory))
+            }
+            Assumed::Constant(..) | Assumed::Pipeline(_) => None,
+        };
+        key(self).is_some() && key(self) == key(other)
+    }
 }
 
 impl<'f> Constants<'f> {

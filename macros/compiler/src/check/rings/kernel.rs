@@ -73,6 +73,8 @@ pub(super) struct Kernel<'a, 'f> {
     pub(super) tested: BTreeMap<NodeId, usize>,
     /// The tickets and numbers that threads hand out in the launch that is followed.
     pub(super) handed: RefCell<Option<Rc<Handed>>>,
+    /// The calls that are taken to keep no thread waiting for another, and to access no memory that threads share: rustc has to confirm it.
+    pub(super) quiet: RefCell<BTreeSet<usize>>,
     /// For each block that was asked for, the branches on whose arms it is, each with whether it has to go to its first arm.
     pub(super) guards: RefCell<BTreeMap<BlockId, Vec<(BlockId, bool)>>>,
 }
@@ -105,6 +107,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             booleans: BTreeSet::new(),
             pipelines: Pipelines::default(),
             tests: Tests::default(),
+            quiet: RefCell::default(),
             passes_over: Cell::new(false),
             merged: Cell::new(false),
             from_zero: Cell::new(false),

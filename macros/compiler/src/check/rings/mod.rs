@@ -9,7 +9,7 @@
 //! `pipelines` has the methods of `Pipeline`, `constants`, `reader` and `symbol` have values that the text does not say, `value` the values of nodes, `handed`, `queues` and `published` those that a thread hands out,
 //! `given` and `launch` those of a certain launch, `data` the branches on what is copied in one, `ahead` and `settled` the branches on later decisions, `turns`, `compared` and `same_turns` those about what is published, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
 //! `calls` a thread's steps, `skipped` and `raised` what they pass over, `arms` what is there, `reached` what their ranks exclude, `classes` the threads with the same ones, `ranks` those that cannot differ, `warps` and `lanes` the actors, `assemble` the roles,
-//! `staged` the rows that bulk copies read and threads write again, `prove` looks for a proof, `find` for a fault, `report` has the faults as messages.
+//! `quiet` the calls that concern no other thread, `staged` the rows that bulk copies read and threads write again, `prove` looks for a proof, `find` for a fault, `report` has the faults as messages.
 
 mod accesses;
 mod ahead;
@@ -54,6 +54,7 @@ mod preconditions;
 mod prove;
 mod published;
 mod queues;
+mod quiet;
 mod races;
 mod raised;
 mod ranks;
@@ -136,6 +137,11 @@ pub(crate) enum Known {
 }
 
 impl Case {
+    /// Whether functions that are called are taken to concern no other thread.
+    pub(crate) fn takes_for_quiet(&self) -> bool {
+        self.assumed.iter().any(|assumed| matches!(assumed, Assumed::Quiet { .. }))
+    }
+
     /// The constants with the values that they are taken to have.
     pub(crate) fn values(&self) -> Vec<(String, i64)> {
         let value = |assumed: &Assumed| match assumed {
@@ -143,7 +149,7 @@ impl Case {
                 let path = constant.to_string().replace(' ', "");
                 Some((path.trim_start_matches("::core::mem::").to_string(), *value))
             }
-            Assumed::Pipeline(_) => None,
+            Assumed::Pipeline(_) | Assumed::Quiet { .. } => None,
         };
         self.assumed.iter().filter_map(value).collect()
     }
@@ -184,7 +190,13 @@ impl Rings {
 
     /// Whether there is neither a proof nor a fault for some values of constants, or for some array.
     pub(crate) fn are_open(&self) -> bool {
-        self.cases.iter().any(|case| matches!(case.known, Known::Open(_) | Known::Proved { left_out: true, .. }))
+        let is_open = |case: &Case| match &case.known {
+            Known::Open(_) => true,
+            Known::Proved { left_out, .. } => *left_out,
+            // A function that is not as it is taken to be may leave the kernel with another fault.
+            Known::Faulty(_) => case.takes_for_quiet(),
+        };
+        self.cases.iter().any(is_open)
     }
 
     /// Forgets such faults, of those that are left to rustc, each given by its rule and its place; says whether there were any.
@@ -282,7 +294,8 @@ fn of_stores<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>,
         let objects = elements::split(&kernel, objects);
         match find_staged(&kernel, &objects, &Classes::of(&kernel, &objects), &BTreeSet::new()) {
             Some(fault) => {
-                cases.push(Case { assumed: constants.assumed(), known: Known::Faulty(Some(Box::new(fault))) });
+                let assumed = [constants.assumed(), kernel.of_quiet_calls()].concat();
+                cases.push(Case { assumed, known: Known::Faulty(Some(Box::new(fault))) });
             }
             None => open.extend(constants.alternatives_but_sizes()),
         }
@@ -331,7 +344,9 @@ fn judge<'f>(
                 // What is stored out of other arrays may still be written too early.
                 let slots = if let Known::Proved { slots, .. } = &proved { slots.clone() } else { BTreeSet::new() };
                 let asked = constants.asked();
+                kernel.quiet.take();
                 if let Some(fault) = find_staged(&kernel, &objects, &classes, &slots) {
+                    assumed.extend(kernel.of_quiet_calls());
                     return Ok(Known::Faulty(Some(Box::new(fault))));
                 }
                 // A value that only the stores ask for is no part of what is proved.
@@ -352,7 +367,9 @@ fn judge<'f>(
     };
     // What is not proved may still be wrong, and what is proved may still take old data for new.
     let asked = constants.asked();
+    kernel.quiet.take();
     if let Some(fault) = find(&kernel, &objects, &classes, sought) {
+        assumed.extend(kernel.of_quiet_calls());
         return Ok(Known::Faulty(Some(Box::new(fault))));
     }
     constants.forget(asked);

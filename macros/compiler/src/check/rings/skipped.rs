@@ -7,7 +7,6 @@ use super::value::Value;
 use super::walk::Walker;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{AccessKind, BlockId, Extent, GroupStep, MemoryStep, Step as GraphStep, StepKind};
-use crate::model::expr::Callee;
 
 impl Walker<'_, '_, '_, '_> {
     /// Loses what the arms of a branch set to what is not counted.
@@ -71,7 +70,7 @@ impl Walker<'_, '_, '_, '_> {
                     self.access((arm, index), step, certain.contains(&arm))?;
                 }
                 if let StepKind::Call(call) = step.kind {
-                    self.program.allows_more |= matches!(kernel.cfg.calls[call.0].callee, Callee::Function(_));
+                    self.program.allows_more |= !kernel.is_taken_for_quiet(call.0);
                 }
                 if let StepKind::Group(GroupStep::Collective { team, .. }) = &step.kind {
                     self.program.allows_more |= !is_within_warp(team) || self.evaluator.arguments.is_none();

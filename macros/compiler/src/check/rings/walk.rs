@@ -16,7 +16,6 @@ use crate::check::cfg::{
     AccessId, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Source, Step as GraphStep, StepKind, TokenStep,
     ValueStep,
 };
-use crate::model::expr::Callee;
 use crate::model::group::Group;
 use crate::rings::{Among, Condition, Expr, Op, Step};
 use crate::span::SpanRange;
@@ -460,17 +459,16 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             },
             StepKind::BarrierCall(call) => self.barrier_call(point, call.0)?,
             StepKind::Copy(copy) => self.copy(point, copy.0)?,
-            StepKind::Call(call) => {
+            StepKind::Call(id) => {
                 let kernel = self.evaluator.kernel;
-                let call = &kernel.cfg.calls[call.0];
+                let call = &kernel.cfg.calls[id.0];
                 if kernel.pipelines.called(call).is_some() {
                     return self.pipeline_call(point, call);
                 }
                 if !call.barriers.is_empty() {
                     return Err(Refusal::new(at, "a device function is given the barrier"));
                 }
-                // It may synchronize the block.
-                self.program.allows_more |= matches!(call.callee, Callee::Function(_));
+                self.program.allows_more |= !kernel.is_taken_for_quiet(id.0);
             }
             StepKind::Value(ValueStep::Evaluate(node)) => {
                 if self.kernel().hands(*node) {

@@ -105,23 +105,23 @@ fn elsewhere(
         let made_by = |trace: &Trace| groups.get(&(access, number, Some(trace.id)));
         let (_, index) = element_at(&check.cfg.accesses[access.0])?;
         let all_do = traces.len() > ASKED.len() && traces.iter().all(|trace| made_by(trace).is_some());
-        if !all_do || !check.is_exchanged(index) {
-            return None;
-        }
+        let exchanged = if all_do { check.exchanged(index)? } else { return None };
+        // What a warp has from another one is no place of its own, although its lanes may happen to get one.
+        let of_warps = exchanged.is_of_warps(check, traces, others);
         let asked = ASKED.map(|of| made_by(&traces[of(traces.len())]));
         let mut found = None;
         for one in asked {
-            let met = meets_elsewhere(check, one?.first()?, others, waived, &mut left)?;
+            let met = meets_elsewhere(check, (one?.first()?, of_warps), others, waived, &mut left)?;
             found.get_or_insert(met);
         }
         found
     })
 }
 
-/// The fault of a thread that meets others at each element but those that it accesses at a known index.
+/// The fault of a thread that meets others at each element but those that it accesses at a known index, or that its warp does.
 fn meets_elsewhere(
     check: &Check<'_, '_>,
-    (trace, made): &MadeBy<'_>,
+    ((trace, made), of_warps): (&MadeBy<'_>, bool),
     others: &Grouped<'_>,
     waived: bool,
     left: &mut usize,
@@ -141,8 +141,11 @@ fn meets_elsewhere(
             *left = left.checked_sub(1)?;
             let meets = are_unordered(check, (trace, &made), (other, by_other), waived);
             meets.then(|| unsynchronized(check, (trace, &made), (other, by_other)))
-        })?;
-        found.get_or_insert(met);
+        });
+        if met.is_none() && of_warps && by_all.iter().any(|(other, _)| other.is_in_warp_of(trace)) {
+            continue;
+        }
+        found.get_or_insert(met?);
     }
     found
 }

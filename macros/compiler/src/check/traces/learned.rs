@@ -4,10 +4,11 @@
 //! about what threads of other blocks did.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::Check;
-use super::recorder::{is_within_warp, waits};
-use super::trace::Point;
+use super::recorder::{is_together, is_within_warp, waited, waits};
+use super::trace::{Met, Point, Time};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{AccessKind, BlockId, Cfg, Covers, GroupStep, MemoryStep, Step, StepKind};
 use crate::check::engine::{self, Analysis, Join};
@@ -19,7 +20,11 @@ use crate::model::group::Group;
 const STEPS_OF_LANE: usize = 400;
 
 /// What is known of warps: in a launch, by its argument, its data and the branch that it decides, and by the block and the first thread.
-pub(super) type Learners = BTreeMap<(Option<u64>, Option<u64>, Option<(BlockId, bool)>, Option<u64>, u64), bool>;
+pub(super) type Learners = BTreeMap<(Option<u64>, Option<u64>, Option<(BlockId, bool)>, Option<u64>, u64), Meetings>;
+
+/// By the number of times that the lanes of a warp have done something together: what each of them has learned by itself before, if that is
+/// the same. There is nothing behind what is known of some lane.
+pub(super) type Meetings = Rc<[Option<Met>]>;
 
 /// Whether some thread may have learned something since the last barrier of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,29 +92,52 @@ impl<'a, 'f> Learning<'a, 'f> {
     }
 }
 
-/// Finds out whether a thread learns anything in its run.
+/// Finds out what a thread learns in its run.
 struct Learner<'a, 'f> {
     learning: &'a Learning<'a, 'f>,
-    learns: bool,
+    now: Met,
+    met: Vec<Met>,
 }
 
 impl Learner<'_, '_> {
-    fn see(&mut self, step: &Step) {
+    fn learns(&self, step: &Step) -> bool {
         let mut state = Learned(false);
         self.learning.transfer(&mut state, step);
-        self.learns |= state.0;
+        state.0
     }
 }
 
 impl Observer for Learner<'_, '_> {
-    fn step(&mut self, _: &Thread<'_, '_, '_>, _: Point, step: &Step) {
-        self.see(step);
+    fn step(&mut self, thread: &Thread<'_, '_, '_>, at: Point, step: &Step) {
+        let cfg = self.learning.cfg;
+        match &step.kind {
+            StepKind::BarrierCall(call) => {
+                let call = &cfg.barrier_calls[call.0];
+                if waits(call.method.action) && !call.is_ignored {
+                    match waited(thread, self.now.waits, call, at) {
+                        Some(waits) => self.now.waits = waits,
+                        None => self.now.knows_more = true,
+                    }
+                }
+            }
+            StepKind::Group(GroupStep::Collective { team, barrier, .. }) if !team.group.is_of_a_warp() => {
+                self.now.knows_more &= !barrier;
+            }
+            StepKind::Group(group) => {
+                if is_together(group) {
+                    self.met.push(self.now);
+                }
+                self.now.knows_more |= self.learns(step);
+            }
+            StepKind::Memory(_) | StepKind::Value(_) | StepKind::Token(_) | StepKind::Copy(_) | StepKind::Call(_) => {
+                self.now.knows_more |= self.learns(step)
+            }
+        }
     }
 
     fn pass_over(&mut self, _: BlockId, arms: &BlockSet) {
-        for block in arms.iter() {
-            self.learning.cfg.blocks[block.0].steps.iter().for_each(|step| self.see(step));
-        }
+        let mut steps = arms.iter().flat_map(|block| &self.learning.cfg.blocks[block.0].steps);
+        self.now.knows_more |= steps.any(|step| self.learns(step));
     }
 
     fn iterates(&mut self) -> bool {
@@ -126,21 +154,34 @@ impl Observer for Learner<'_, '_> {
 }
 
 impl Check<'_, '_> {
-    /// Whether some thread of a warp may learn anything of others by itself: the ranks may decide that none does.
-    pub(super) fn warp_learns(&self, launch: Launch, of: ThreadId) -> bool {
+    /// Whether all threads of a warp have learned of others, by themselves, what one of them has, when they do something together for so many
+    /// times.
+    pub(super) fn has_met_alike(&self, launch: Launch, of: ThreadId, meetings: usize, own: Met) -> bool {
         let (first, block) = (of.rank / 32 * 32, of.block);
         let key = (launch.argument, launch.data, launch.holds, block, first);
+        let is_alike = |known: &Meetings| {
+            meetings.checked_sub(1).and_then(|number| *known.get(number)?).is_some_and(|met| met == own)
+        };
         if let Some(known) = self.learners.borrow().get(&key) {
-            return *known;
+            return is_alike(known);
         }
-        let learns = (first..self.threads.min(first + 32)).any(|rank| {
-            let mut learner = Learner { learning: self.learning, learns: false };
+        let mut lanes = (first..self.threads.min(first + 32)).map(|rank| {
+            let now = Met { waits: Time::default().waits, knows_more: false };
+            let mut learner = Learner { learning: self.learning, now, met: Vec::new() };
             let mut left = STEPS_OF_LANE;
-            let ends = self.runs.run(launch, ThreadId { block, rank }, &mut left, &mut learner);
-            learner.learns || !ends.unwrap_or(false)
+            // What is known of a thread that fails is what it has done before.
+            let _ = self.runs.run(launch, ThreadId { block, rank }, &mut left, &mut learner);
+            learner.met
         });
-        self.learners.borrow_mut().insert(key, learns);
-        learns
+        let mut all: Vec<Option<Met>> = lanes.next().unwrap_or_default().into_iter().map(Some).collect();
+        for lane in lanes {
+            all.truncate(lane.len());
+            all.iter_mut().zip(lane).for_each(|(met, own)| *met = met.filter(|met| *met == own));
+        }
+        let known = Meetings::from(all);
+        let alike = is_alike(&known);
+        self.learners.borrow_mut().insert(key, known);
+        alike
     }
 }
 

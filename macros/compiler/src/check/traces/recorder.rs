@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Check;
 use super::copies::Flights;
 use super::elements::is_followed;
-use super::trace::{Made, Point, Somewhere, Stored, Time, Trace, Transfer, Use, Within};
+use super::trace::{Made, Met, Point, Somewhere, Stored, Time, Trace, Transfer, Use, Within};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
@@ -194,31 +194,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
     /// A wait at a phase barrier.
     fn wait(&mut self, thread: &Thread<'_, '_, '_>, call: &BarrierCall, at: Point) {
         self.time.may_know = true;
-        let place = thread.place(&call.region).filter(|place| !place.part);
-        let numbers = place.and_then(|place| {
-            let indexes = place.ranges.into_iter().map(|range| range.map(|(start, _)| start.value));
-            // A token is of the thread's own arrival.
-            let parity = match call.method.action {
-                PhaseAction::WaitParity => call.operands.first().map(|parity| thread.known(*parity).map(|is| is.value)),
-                PhaseAction::TryWait => Some(None),
-                PhaseAction::Init
-                | PhaseAction::InitCollective
-                | PhaseAction::Arrive
-                | PhaseAction::ArriveN
-                | PhaseAction::ArriveAndDrop
-                | PhaseAction::ExpectTx
-                | PhaseAction::Copy
-                | PhaseAction::Invalidate
-                | PhaseAction::Wait
-                | PhaseAction::ArriveAndWait => None,
-            };
-            indexes.chain(parity).collect::<Option<Vec<i64>>>()
-        });
-        match numbers {
-            Some(numbers) => {
-                let numbers = numbers.into_iter().map(|number| number.unsigned_abs());
-                self.time.waits = numbers.fold(combined(self.time.waits, at), hashed);
-            }
+        match waited(thread, self.time.waits, call, at) {
+            Some(waits) => self.time.waits = waits,
             None => self.time.knows_more = true,
         }
     }
@@ -258,7 +235,10 @@ impl<'a, 'f> Recorder<'a, 'f> {
         self.trace.with_warp.push(self.time.with_warp);
         if self.has_signals {
             self.tell();
-            if self.check.learning.before(at) && self.check.warp_learns(self.launch, self.trace.id) {
+            // What its lanes have waited for as the thread has tells it nothing.
+            let own = Met { waits: self.time.waits, knows_more: false };
+            let learns = || !self.check.has_met_alike(self.launch, self.trace.id, self.time.meetings, own);
+            if self.check.learning.before(at) && learns() {
                 (self.time.may_know, self.time.knows_more) = (true, true);
             }
         }
@@ -316,7 +296,8 @@ impl Observer for Recorder<'_, '_> {
                 let step = &self.check.cfg.copies[id.0];
                 let found = self.flights.copy(self.check, thread, step, &self.trace.made, self.time);
                 self.found.extend(found);
-                transfers::step(self.check, thread, step, self.time, &mut self.trace.transfers);
+                let found = transfers::step(self.check, thread, step, self.time, &mut self.trace.transfers);
+                self.found.extend(found);
             }
             StepKind::Call(call) if self.check.cfg.calls[call.0].is_of_values() => {}
             StepKind::Call(call) => {
@@ -407,6 +388,18 @@ pub(super) fn is_within_warp(team: &Team) -> bool {
     team.tile.is_none_or(|tile| matches!(tile.size, Granule::Number(size) if size <= 32))
 }
 
+/// Whether a step is one that the threads of a warp take together, each waiting for the others.
+pub(super) fn is_together(step: &GroupStep) -> bool {
+    match step {
+        GroupStep::Collective { team, name, .. } => team.group.is_of_a_warp() && *name != "memcpy_async",
+        GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_) => true,
+        GroupStep::Arrive { .. }
+        | GroupStep::Wait { .. }
+        | GroupStep::ArriveForgotten { .. }
+        | GroupStep::WaitElected { .. } => false,
+    }
+}
+
 /// Whether a thread may learn by it what others did.
 pub(super) fn waits(action: PhaseAction) -> bool {
     match action {
@@ -420,6 +413,32 @@ pub(super) fn waits(action: PhaseAction) -> bool {
         | PhaseAction::Copy
         | PhaseAction::Invalidate => false,
     }
+}
+
+/// Returns a hash of the waits so far and of one more, if it is known at which barrier it is and for which phase.
+pub(super) fn waited(thread: &Thread<'_, '_, '_>, before: u64, call: &BarrierCall, at: Point) -> Option<u64> {
+    let place = thread.place(&call.region).filter(|place| !place.part);
+    let numbers = place.and_then(|place| {
+        let indexes = place.ranges.into_iter().map(|range| range.map(|(start, _)| start.value));
+        // A token is of the thread's own arrival.
+        let parity = match call.method.action {
+            PhaseAction::WaitParity => call.operands.first().map(|parity| thread.known(*parity).map(|is| is.value)),
+            PhaseAction::TryWait => Some(None),
+            PhaseAction::Init
+            | PhaseAction::InitCollective
+            | PhaseAction::Arrive
+            | PhaseAction::ArriveN
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate
+            | PhaseAction::Wait
+            | PhaseAction::ArriveAndWait => None,
+        };
+        indexes.chain(parity).collect::<Option<Vec<i64>>>()
+    });
+    let numbers = numbers?.into_iter().map(|number| number.unsigned_abs());
+    Some(numbers.fold(combined(before, at), hashed))
 }
 
 /// A hash of what came before and of a step (FNV).

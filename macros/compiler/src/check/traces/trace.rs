@@ -63,6 +63,15 @@ pub(super) struct Time {
     pub(super) is_lost: bool,
 }
 
+/// What a thread has learned of others, until its warp does something together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Met {
+    /// A hash of its waits at phase barriers.
+    pub(super) waits: u64,
+    /// Whether it may have learned something by more than these since the last barrier of the block.
+    pub(super) knows_more: bool,
+}
+
 impl Time {
     /// Whether a barrier orders this time before another: one of the block or a larger group, or only of larger ones, from the index of the
     /// smallest one on. That is so if the other's thread has waited for an arrival behind this time.

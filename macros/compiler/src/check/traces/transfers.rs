@@ -12,14 +12,18 @@ use crate::model::copy::CompletionMechanism;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
-/// Notes the copies that a step begins or waits for.
+/// Notes the copies that a step begins or waits for. Returns the fault of one that writes what the thread's copy before may still write.
+///
+/// ```text
+/// bulk_copy_async(&mem[..64], from, &full[0]); bulk_copy_async(&mem[32..96], from, &full[1]);
+/// ```
 pub(super) fn step(
     check: &Check<'_, '_>,
     thread: &Thread<'_, '_, '_>,
     step: &CopyStep,
     now: Time,
     transfers: &mut Vec<Transfer>,
-) {
+) -> Option<Diag> {
     let part = |region: &Region| match region.root {
         Root::Shared(_) => check.elements.part(thread, thread.place(region)?),
         Root::Remote(_) | Root::ReadOnly | Root::Global => None,
@@ -34,9 +38,20 @@ pub(super) fn step(
             };
             let ends = ends.0.iter().map(|read| (read, false)).chain(ends.1.map(|write| (write, true)));
             let (begin, completion) = (now, *completion);
-            transfers.extend(ends.filter_map(|(region, writes)| {
+            let new = ends.filter_map(|(region, writes)| {
                 Some(Transfer { part: part(region)?, writes, completion, begin, end: None, is_of_warp: false, at: *at })
-            }));
+            });
+            let new: Vec<Transfer> = new.collect();
+            let written = new.iter().filter(|new| new.writes && matches!(completion, Completion::Barrier(_)));
+            let mut pairs = written.flat_map(|new| transfers.iter().map(move |before| (new, before)));
+            let fault = pairs.find_map(|(new, before)| {
+                (before.is_open(now) && before.part.meets(&new.part)).then(|| {
+                    let name = check.name((new.part.owner, new.part.shared, Default::default()));
+                    in_flight(*at, before, &name, true)
+                })
+            });
+            transfers.extend(new);
+            fault
         }
         CopyStep::Wait { completion, but, .. } => {
             let left = but.map_or(0, |but| check.function.values[usize::from(but.0)].literal.unwrap_or(0));
@@ -45,6 +60,7 @@ pub(super) fn step(
             let mut open: Vec<&mut Transfer> = open.collect();
             let done = open.len().saturating_sub(usize::try_from(left).unwrap_or(usize::MAX));
             open[..done].iter_mut().for_each(|transfer| transfer.end = Some(now));
+            None
         }
     }
 }
@@ -77,17 +93,12 @@ pub(super) fn access(
     now: Time,
     (at, writes): (SpanRange, bool),
 ) -> Option<Diag> {
-    if now.may_know || now.is_lost {
-        return None;
-    }
-    let is_open = |transfer: &&Transfer| {
-        let is_of_barrier = matches!(transfer.completion, Completion::Barrier(_));
-        transfer.writes && is_of_barrier && transfer.part.contains(element) && transfer.begin.phases == now.phases
-    };
-    let transfer = transfers.iter().find(is_open)?;
-    let name = check.name(*element);
-    let name = name.trim_matches('`');
-    Some(messages::copy_in_flight(at, transfer.at, name, writes, true, CompletionMechanism::Barrier))
+    let transfer = transfers.iter().find(|transfer| transfer.is_open(now) && transfer.part.contains(element))?;
+    Some(in_flight(at, transfer, &check.name(*element), writes))
+}
+
+fn in_flight(at: SpanRange, transfer: &Transfer, name: &str, writes: bool) -> Diag {
+    messages::copy_in_flight(at, transfer.at, name.trim_matches('`'), writes, true, CompletionMechanism::Barrier)
 }
 
 /// The thread may have waited for all of its copies.
@@ -168,6 +179,13 @@ fn matrices(check: &Check<'_, '_>, traces: &[(&Trace, usize)], waived: bool) -> 
 }
 
 impl Transfer {
+    /// Whether it may still write, for all that its own thread knows: it has waited for nothing since, nor met others who may have.
+    fn is_open(&self, now: Time) -> bool {
+        let is_of_barrier = matches!(self.completion, Completion::Barrier(_));
+        let may_know = now.may_know || now.is_lost;
+        self.writes && is_of_barrier && !may_know && self.begin.phases == now.phases
+    }
+
     /// Whether the thread's warp, which another thread is of, has not met between the copy's end and a time of the other thread, nor
     /// between that time and the copy's beginning.
     fn lasts_in_warp(&self, own: &Trace, other: &Trace, time: Time) -> bool {

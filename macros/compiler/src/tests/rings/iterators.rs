@@ -54,3 +54,59 @@ fn a_stage_is_read_before_its_release() {
         assert_eq!(verdict(&[release, read]), "ring_overwrite", "{read}");
     }
 }
+
+/// The parities of two stages in an array whose elements references change: by name, one by one in a loop, and all of them.
+#[test]
+fn parities_behind_references() {
+    let kernel = |flips: &str| {
+        format!(
+            "#[cluster_kernel(block = 64)] fn turns(x: &[f32], out: &mut [f32], n: u32) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let rows = shared_array::<[f32; 32], 2>();
+                let (full, empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+                full.init_collective(&block, 32);
+                empty.init_collective(&block, 32);
+                let mut odd = [false; 2];
+                if i < 32 {{
+                    for k in 0..n {{
+                        let s = k % 2;
+                        empty[s].wait_parity(!odd[s]);
+                        let own = &mut odd[s];
+                        *own = !*own;
+                        rows[s][i] = x[k * 32 + i];
+                        let _ = full[s].arrive();
+                    }}
+                }} else {{
+                    for k in 0..n {{
+                        let s = k % 2;
+                        full[s].wait_parity(odd[s]);
+                        {flips}
+                        out[k * 32 + i - 32] = rows[s][i - 32];
+                        let _ = empty[s].arrive();
+                    }}
+                }}
+            }}"
+        )
+    };
+    for flips in [
+        "odd[s] = !odd[s];",
+        "let own = &mut odd[s]; *own = !*own;",
+        "let all = &mut odd; let own = &mut all[s]; *own = !*own;",
+        "for (at, own) in odd.iter_mut().enumerate() { if at as u32 == s { *own = !*own; } }",
+        "if s == 1 { for own in odd.iter_mut() { *own = !*own; } }",
+        "if s == 1 { for own in &mut odd { *own = !*own; } }",
+    ] {
+        assert_eq!(super::verdict("", &kernel(flips)), "proved", "{flips}");
+    }
+    for flips in [
+        "let own = &mut odd[1 - s]; *own = !*own;",
+        "for (at, own) in odd.iter_mut().enumerate() { if at as u32 != s { *own = !*own; } }",
+        "for own in odd.iter_mut() { *own = !*own; }",
+        "for own in &mut odd { *own = false; }",
+        "let own = &mut odd[0]; *own = !*own;",
+    ] {
+        let found = super::verdict("", &kernel(flips));
+        assert!(["ring_read", "ring_overtaken"].contains(&&*found), "{flips}: {found}");
+    }
+}

@@ -55,6 +55,7 @@ mod tile_rows;
 mod tiles;
 mod together;
 mod traces;
+mod unread;
 mod words;
 
 use super::{Attributed, session};

@@ -75,6 +75,25 @@ fn names_of_other_modules() {
     check(RING, &KERNEL.replace("ring::", "crate::ring::"));
 }
 
+/// Assertions and panics in the functions keep nothing from being followed.
+#[test]
+fn functions_with_assertions() {
+    let ring =
+        RING.replace("{ round % STAGES }", "{ assert!(round < 1000, \"round {round}\"); round % STAGES }").replace(
+            "{ turn::of(round) % 2 != 0 }",
+            "{
+            debug_assert!(round < 1000);
+            assert_ne!(STAGES, 0);
+            match turn::of(round) % 2 { 0 => false, 1 => true, _ => unreachable!(\"of {}\", round) }
+        }",
+        );
+    assert_ne!(ring, RING);
+    check(&ring, KERNEL);
+    // What a message reads in memory is no part of the checks' text, so that the call stays.
+    let reads = ring.replace("round {round}", "{}\", [round][0], \"");
+    assert!(verdict(&reads, KERNEL).starts_with("open"), "{}", verdict(&reads, KERNEL));
+}
+
 /// What may mean something else is not followed: items under conditions, or that a macro may define, and what the caller may not name.
 #[test]
 fn what_is_not_known() {
