@@ -4,7 +4,7 @@
 use phalanx_macros::device;
 
 use super::numeric::Integer;
-use crate::program::types::DeviceType;
+use crate::program::types::{DeviceOrd, DeviceType};
 
 /// Returns what `f` makes of each element.
 #[device]
@@ -27,6 +27,24 @@ pub fn array_of<U: DeviceType + Copy, const N: usize>(mut f: impl FnMut(usize) -
         elements[i] = f(i);
     }
     elements
+}
+
+/// Returns the lesser of two values, and the first if they are equal.
+#[device]
+pub fn least<T: DeviceOrd + Ord + Copy>(first: T, second: T) -> T {
+    if second < first { second } else { first }
+}
+
+/// Returns the greater of two values, and the second if they are equal.
+#[device]
+pub fn greatest<T: DeviceOrd + Ord + Copy>(first: T, second: T) -> T {
+    if second < first { first } else { second }
+}
+
+/// Whether a value is less than another. Rust's sorts, and the least of several, ask this of their keys.
+#[device]
+pub fn is_less<T: DeviceOrd + Ord + Copy>(first: T, second: T) -> bool {
+    first < second
 }
 
 /// Returns an integer as one of another type, if that holds it.

@@ -241,14 +241,14 @@ impl<T: DeviceOrd + PartialOrd + Copy> Compared<T> for T {
     }
 }
 
-/// The total order of integers.
+/// The total order of integers, and of tuples and structs of them.
 #[device]
 pub trait Ordered<T> {
     fn cmp(&self, other: &T) -> Ordering;
 }
 
 #[device]
-impl<T: Integer> Ordered<T> for T {
+impl<T: DeviceOrd + Ord + Copy> Ordered<T> for T {
     fn cmp(&self, other: &T) -> Ordering {
         if *self < *other {
             Ordering::Less

@@ -313,6 +313,8 @@ macro_rules! tuples {
     };
 }
 
+// `()` is what an `Ok(())` holds.
+tuples!();
 tuples!(A);
 tuples!(A B);
 tuples!(A B C);

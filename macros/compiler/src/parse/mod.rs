@@ -17,6 +17,7 @@ mod control;
 mod conversions;
 mod copied_items;
 mod copy;
+mod counted_loops;
 mod desugared_methods;
 mod elsewhere;
 mod expr;

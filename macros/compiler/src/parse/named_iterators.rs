@@ -86,7 +86,7 @@ impl Held<'_, '_> {
         let name = call.method.to_string();
         match name.as_str() {
             "iter" => *call.receiver = self.elements(&call.receiver)?,
-            "windows" | "chunks" | "chunks_exact" => {
+            "windows" | "chunks" | "chunks_exact" | "rchunks" => {
                 *call.receiver = self.elements(&call.receiver)?;
                 call.args[0] = self.value(call.args.first()?)?;
             }
@@ -99,11 +99,14 @@ impl Held<'_, '_> {
                 *call.receiver = self.iterator(&call.receiver)?;
                 call.args[0] = self.iterator(call.args.first()?)?;
             }
-            "map" | "filter" | "filter_map" | "take_while" | "skip_while" | "map_while" => {
+            "map" | "filter" | "filter_map" | "take_while" | "skip_while" | "map_while" | "scan" => {
                 *call.receiver = self.iterator(&call.receiver)?;
+                if name == "scan" {
+                    call.args[0] = self.value(call.args.first()?)?;
+                }
                 // A closure that borrows sees what the variables are where it is called, and nothing changes them meanwhile. One that moves
                 // has copied them.
-                if let Expr::Closure(closure) = strip(call.args.first()?)
+                if let Expr::Closure(closure) = strip(call.args.last()?)
                     && closure.capture.is_some()
                 {
                     self.is_possible &= names_in(closure.body.to_token_stream()).iter().all(|used| self.is_fixed(used));
