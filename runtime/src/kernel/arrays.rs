@@ -73,6 +73,17 @@ macro_rules! part_indexes {
 
 part_indexes!(u32 i32 usize);
 
+/// Returns the elements of a constant that is a reference, as an array of their number.
+pub const fn elements_of<T: Copy, const N: usize>(elements: &[T]) -> [T; N] {
+    let mut array = [elements[0]; N];
+    let mut i = 1;
+    while i < N {
+        array[i] = elements[i];
+        i += 1;
+    }
+    array
+}
+
 /// Takes the place of a type's default value, which the compiler evaluates on the host as a constant of the text.
 pub fn default_of<T: Default>() -> T {
     T::default()

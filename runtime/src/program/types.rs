@@ -313,8 +313,6 @@ macro_rules! tuples {
     };
 }
 
-// `()` is what an `Ok(())` holds.
-tuples!();
 tuples!(A);
 tuples!(A B);
 tuples!(A B C);

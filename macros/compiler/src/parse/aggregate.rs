@@ -5,7 +5,6 @@ use syn::punctuated::Punctuated;
 use syn::{ExprArray, ExprField, ExprStruct, Token};
 
 use super::Parser;
-use super::syntax::strip;
 use super::expr::dereferenced;
 use crate::messages;
 use crate::model::SlotUse;
@@ -16,9 +15,6 @@ use crate::span::SpanRange;
 impl Parser<'_> {
     /// Parses a part of `whole`, whose type precedes its parts in the text.
     pub(super) fn element(&mut self, expr: &syn::Expr, whole: &str) -> Expr {
-        if let Some(nothing) = self.nothing(expr) {
-            return nothing;
-        }
         let mut element = self.beside(expr);
         self.plain_option(&mut element);
         match element.result_kind {
@@ -32,14 +28,6 @@ impl Parser<'_> {
                 self.with_type(element)
             }
         }
-    }
-
-    /// Parses the `()` of `Ok(())`, which is a value there.
-    pub(super) fn nothing(&mut self, expr: &syn::Expr) -> Option<Expr> {
-        let syn::Expr::Tuple(tuple) = strip(expr) else { return None };
-        let slot = tuple.elems.is_empty().then(|| self.slot(SlotUse::Type))?;
-        let kind = ExprKind::Tuple { elements: Vec::new(), slot };
-        Some(Expr { kind, result_kind: Kind::Value, span: SpanRange::of(expr) })
     }
 
     /// Parses `[a, b]`. What is wrong with one element is often wrong with the others: one error is enough.

@@ -312,10 +312,7 @@ impl Parser<'_> {
         let (Some(argument), 1) = (arguments.first(), arguments.len()) else {
             return self.error(messages::argument_count(span, "Some", 1, arguments.len()));
         };
-        let token = match self.nothing(argument) {
-            Some(nothing) => nothing,
-            None => self.expr(argument),
-        };
+        let token = self.expr(argument);
         match token.result_kind {
             Kind::Token(group) => {
                 Expr { kind: ExprKind::Some(Box::new(token)), result_kind: Kind::OptionalToken(Some(group)), span }

@@ -71,6 +71,7 @@ mod scalar_functions;
 mod shown_arrays;
 mod signature;
 mod slice;
+mod slice_constants;
 mod slice_patterns;
 mod stand_ins;
 mod stmt;
@@ -107,7 +108,7 @@ pub(crate) fn function(item: &syn::ItemFn, role: Role, options: Options, diags: 
     let (sig, block) = (&item.sig, &item.block);
     let text = readable::identity_of(&quote!(#sig #block));
     let constant = sig.constness.is_some().then(|| quote!(#sig #block));
-    let item = &parameters::named(closure::in_place(item));
+    let item = &slice_constants::replaced(parameters::named(closure::in_place(item)));
     // `let mut best = None;` holds a token or plain data, `let x = &memory[i];` is a row or an element, and the result of a device
     // function is a value or a token, as the uses further down show. Then the function is parsed once more with that known.
     let mut known = Vec::new();

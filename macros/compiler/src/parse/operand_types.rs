@@ -5,6 +5,7 @@
 use std::cell::OnceCell;
 
 use super::Parser;
+use super::slice_constants;
 use super::syntax::strip;
 use crate::model::LocalId;
 use crate::model::array_functions::makes_array;
@@ -355,6 +356,10 @@ impl Parser<'_> {
             Some(owner) if scalar(owner).is_some() => return scalar_hint(owner),
             Some(_) | None => {}
         }
+        if last.starts_with(slice_constants::BYTES) {
+            return TypeHint::Array(Box::new(TypeHint::Integer));
+        }
+        let last = last.strip_prefix(slice_constants::ELEMENTS).unwrap_or(last);
         match self.file().and_then(|file| source::constant_type(file, last)) {
             Some(syn::Type::Path(of)) if of.path.is_ident("Self") => {
                 owner.map_or(TypeHint::Unknown, |owner| TypeHint::Named(owner.into()))

@@ -44,11 +44,12 @@ pub(crate) fn alias_of(text: &str, name: &str) -> Option<syn::Type> {
     syn::parse_str(ty).ok()
 }
 
-/// Returns the type of a constant of this name, if the text has one.
+/// Returns the type of the constants of this name, if the text has any, and they have one type.
 pub(crate) fn constant_type(text: &str, name: &str) -> Option<syn::Type> {
-    let rest = only(after(text, "const", name).chain(after(text, "static", name)))?.trim_start().strip_prefix(':')?;
-    let (ty, _) = rest.split_once('=')?;
-    syn::parse_str(ty).ok()
+    let of = |rest: &'_ str| Some(rest.trim_start().strip_prefix(':')?.split_once('=')?.0.trim().to_string());
+    let mut types = after(text, "const", name).chain(after(text, "static", name)).map(of);
+    let ty = types.next()??;
+    types.all(|other| other.as_ref() == Some(&ty)).then(|| syn::parse_str(&ty).ok())?
 }
 
 /// Returns the type that all functions of this name return, if the text has any.

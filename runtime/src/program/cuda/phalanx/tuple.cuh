@@ -21,12 +21,6 @@ __device__ __forceinline__ constexpr bool ordered(Before before, const Part& a, 
 
 } // namespace detail
 
-// What `Ok(())` holds.
-template <>
-struct tuple<> {
-    __device__ __forceinline__ friend bool operator==(const tuple&, const tuple&) = default;
-};
-
 template <class A>
 struct tuple<A> {
     A _0;
