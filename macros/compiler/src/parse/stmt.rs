@@ -92,7 +92,7 @@ impl Parser<'_> {
         match item {
             // The text's constants are evaluated beside the body, where only the function's outermost items are in
             // scope.
-            Item::Const(_) | Item::Static(_) | Item::Use(_) | Item::Type(_) if self.scopes.len() > 2 => {
+            Item::Const(_) | Item::Static(_) | Item::Use(_) | Item::Type(_) | Item::Fn(_) if self.scopes.len() > 2 => {
                 self.diags.push(messages::nested_item(SpanRange::of(item)));
                 None
             }
@@ -102,6 +102,15 @@ impl Parser<'_> {
             }
             Item::Const(_) | Item::Static(_) | Item::Use(_) | Item::Type(_) => {
                 Some(StmtKind::Item(item.to_token_stream()))
+            }
+            // It is called as any other device function.
+            Item::Fn(function) => {
+                let is_device = |attribute: &syn::Attribute| {
+                    attribute.path().segments.last().is_some_and(|last| last.ident == "device")
+                };
+                let device = (!function.attrs.iter().any(is_device))
+                    .then(|| quote_spanned!(SpanRange::of(&function.sig.ident).lo=> #[::phalanx::device]));
+                Some(StmtKind::Item(quote!(#device #function)))
             }
             _ => {
                 self.diags.push(
