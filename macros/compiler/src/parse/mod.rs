@@ -27,6 +27,7 @@ mod float_patterns;
 mod format;
 pub(crate) mod implementation;
 pub(crate) mod imported;
+mod indexed_types;
 pub(crate) mod inline;
 mod inline_cuda;
 mod inner_attributes;

@@ -85,7 +85,7 @@ impl Parser<'_> {
             && self.file().is_some_and(|file| source::has_method(file, name))
     }
 
-    fn hint_of_place(&self, place: &syn::Expr) -> TypeHint {
+    pub(super) fn hint_of_place(&self, place: &syn::Expr) -> TypeHint {
         match strip(place) {
             syn::Expr::Path(_) => self.named_local(place).map_or(TypeHint::Unknown, |local| self.hint_of_local(local)),
             syn::Expr::Field(field) => match (self.hint_of_place(&field.base), &field.member) {

@@ -244,6 +244,9 @@ impl Parser<'_> {
             return None;
         }
         let (place, at) = (&call.receiver, SpanRange::of(&call.method).lo);
+        if let ("get", Some(Expr::Range(range))) = (call.method.to_string().as_str(), call.args.first().map(strip)) {
+            return part_in_place(some, name, place, range);
+        }
         let index = match (call.method.to_string().as_str(), call.args.first()) {
             ("get_mut", Some(index)) if !matches!(strip(index), Expr::Range(_)) => quote!(#index),
             ("first_mut", None) => quote!(0),
@@ -307,6 +310,32 @@ impl Parser<'_> {
         let (pat, names, is_explicit) = off_reference(pat)?;
         Some((pat, self.copied_option(option, is_explicit)?, names))
     }
+}
+
+/// Returns a pattern and an option of bounds in place of `Some(part)` and `v.get(a..b)`, and the statement that binds the name to the part.
+fn part_in_place(
+    some: &syn::PatTupleStruct,
+    name: &syn::PatIdent,
+    place: &Expr,
+    range: &syn::ExprRange,
+) -> Option<(Pat, Expr, Vec<Stmt>)> {
+    let at = SpanRange::of(range).lo;
+    let (low, high) = (hidden(&Ident::new("low", at)), hidden(&Ident::new("high", at)));
+    let start = range.start.as_ref().map_or(quote!(0), |start| quote!(#start));
+    let end = match (&range.end, &range.limits) {
+        (Some(end), syn::RangeLimits::HalfOpen(_)) => quote!(#end),
+        (Some(end), syn::RangeLimits::Closed(_)) => quote!((#end) + 1),
+        (None, _) => quote!(#place.len()),
+    };
+    let bounds = quote_spanned!(at=> {
+        let #low: ::core::primitive::usize = #start;
+        let #high: ::core::primitive::usize = #end;
+        if #low <= #high && #high <= #place.len() { Some((#low, #high)) } else { None }
+    });
+    let mut some = some.clone();
+    some.elems[0] = syn::parse::Parser::parse2(Pat::parse_single, quote_spanned!(at=> (#low, #high))).ok()?;
+    let part = parse2(quote_spanned!(at=> let #name = &#place[#low..#high];)).ok()?;
+    Some((Pat::TupleStruct(some), parse2(bounds).ok()?, vec![part]))
 }
 
 /// Takes the reference off the pattern of an option. Returns the pattern, what binds the names that are references, and whether the pattern
