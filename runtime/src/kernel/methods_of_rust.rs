@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use phalanx_macros::device;
 
-use super::numeric::{Integer, Number};
+use super::numeric::Number;
 use crate::program::types::{DeviceConstant, DeviceEq, DeviceOrd, DeviceType};
 
 /// The traits without their names, which a user's types may have.

@@ -127,6 +127,11 @@ pub(crate) fn element_reference(at: SpanRange, name: &str) -> Diag {
         .help(format!("bind the memory to a name, and copy the element: `memory.{call}.copied()`"))
 }
 
+pub(crate) fn optional_part(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnknownMethod, at, "an option of a part of memory must be taken apart where it is made")
+        .help("bind the part: `if let Some(part) = memory.get(a..b) { .. }`, or `let Some(part) = memory.get(a..b) else { .. };`")
+}
+
 pub(crate) fn filter_form(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedSyntax, at, "`filter` requires a closure that is written in place, of one argument")
         .help("write `|x| *x > 0` or `|&x| x > 0`; after `.iter()`, which yields references, write `.copied()` first")

@@ -84,13 +84,7 @@ impl Counts {
     }
 
     /// Counts from the start of a range, beside items. Returns the items, evaluated in Rust's order.
-    fn open(
-        &mut self,
-        pat: &Pat,
-        open: &Open<'_>,
-        items: &syn::Expr,
-        is_first: bool,
-    ) -> Option<Option<TokenStream>> {
+    fn open(&mut self, pat: &Pat, open: &Open<'_>, items: &syn::Expr, is_first: bool) -> Option<Option<TokenStream>> {
         let fresh = open.at.resolved_at(Span::mixed_site());
         let operands = if is_first { [open.start, items] } else { [items, open.start] };
         let mut order = OperandOrder::of(&operands, fresh);

@@ -31,7 +31,8 @@ impl Parser<'_> {
     pub(super) fn indexed_by_hand(&self, index: &ExprIndex) -> Option<Expr> {
         let TypeHint::Named(name) = self.hint_of_place(&index.expr) else { return None };
         let file = self.file()?;
-        let functions: Vec<ImplItemFn> = source::index_functions(file, &name)?.into_iter().flat_map(functions).collect();
+        let functions: Vec<ImplItemFn> =
+            source::index_functions(file, &name)?.into_iter().flat_map(functions).collect();
         let (first, rest) = functions.split_first()?;
         let indexed = Indexed::of(first)?;
         // One place, whether it is read or written.
@@ -105,11 +106,28 @@ impl Indexed {
         });
         // With several indexes, it is evaluated several times.
         let is_repeatable = match strip(index) {
-            Expr::Tuple(tuple) => tuple.elems.iter().all(is_plain),
-            index => is_plain(index),
+            Expr::Tuple(tuple) => tuple.elems.iter().all(has_no_effect),
+            index => has_no_effect(index),
         };
         (count == 1 || is_repeatable && statements.is_empty()).then(|| parse2(place).ok())?
     }
+}
+
+/// Whether it may be evaluated several times.
+fn has_no_effect(expr: &Expr) -> bool {
+    match strip(expr) {
+        Expr::Unary(unary) => !matches!(unary.op, syn::UnOp::Deref(_)) && has_no_effect(&unary.expr),
+        Expr::Binary(binary) => {
+            has_no_effect(&binary.left) && has_no_effect(&binary.right) && is_plain_operator(binary)
+        }
+        expr => is_plain(expr),
+    }
+}
+
+/// Whether it is no assignment.
+fn is_plain_operator(binary: &syn::ExprBinary) -> bool {
+    use syn::BinOp::{Add, Div, Mul, Rem, Sub};
+    matches!(binary.op, Add(_) | Sub(_) | Mul(_) | Div(_) | Rem(_))
 }
 
 /// Whether it is a part of `self`.
@@ -141,7 +159,8 @@ fn in_base(place: &Expr, base: &Expr, index: &mut impl FnMut(&Expr) -> TokenStre
 fn renamed(tokens: TokenStream, names: &[Ident], at: Span) -> TokenStream {
     let mut is_member = false;
     let rename = |tree: TokenTree| {
-        let was_member = std::mem::replace(&mut is_member, matches!(&tree, TokenTree::Punct(dot) if dot.as_char() == '.'));
+        let was_member =
+            std::mem::replace(&mut is_member, matches!(&tree, TokenTree::Punct(dot) if dot.as_char() == '.'));
         match tree {
             TokenTree::Ident(name) if !was_member && names.contains(&name) => {
                 format_ident!("{name}_of_index", span = at.resolved_at(Span::mixed_site())).into()

@@ -64,7 +64,7 @@ impl<'ast> Visit<'ast> for Refuse<'_> {
 
     fn visit_item(&mut self, item: &'ast Item) {
         match item {
-            // A function is expanded by itself.
+            // A function is refused as such.
             Item::Const(_) | Item::Use(_) | Item::Fn(_) => {}
             item => visit::visit_item(self, item),
         }

@@ -154,7 +154,9 @@ fn written(
         ("sum" | "product" | "min" | "max", []) => steps.require_value()?,
         ("count", []) => steps.ignore(),
         ("fold", [_, function]) => steps.apply(function, Some(total.to_token_stream()))?,
-        ("any" | "all" | "for_each" | "find_map" | "position" | "rposition", [function]) => steps.apply(function, None)?,
+        ("any" | "all" | "for_each" | "find_map" | "position" | "rposition", [function]) => {
+            steps.apply(function, None)?
+        }
         ("min_by_key" | "max_by_key" | "min_by" | "max_by" | "find" | "reduce" | "nth", [_])
         | ("last" | "next", []) => steps.require_value()?,
         _ => return None,

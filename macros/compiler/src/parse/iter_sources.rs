@@ -11,8 +11,8 @@ use syn::{ExprForLoop, Pat};
 
 use super::Parser;
 use super::expr::dereferenced;
-use super::local_parts::Elements;
 use super::iter_steps::is_positive;
+use super::local_parts::Elements;
 use super::loop_items::Item;
 use super::named_places;
 use super::operand_types::TypeHint;
@@ -357,6 +357,8 @@ impl Parser<'_> {
             _ => false,
         };
         let (init, by) = match (source.result_kind, by) {
+            // What is never a value has been reported.
+            (Kind::Unknown | Kind::Never, _) if !self.diags.is_empty() => return None,
             (Kind::Unknown, _) => return None,
             (Kind::Memory(_), ElementAccess::ByReference { mutable: true })
             | (Kind::Memory(Memory::GlobalMut), ElementAccess::ByValue) => {

@@ -251,16 +251,15 @@ impl Steps {
                 let #number: ::core::primitive::usize = #count;
             )),
             Step::StepBy { left, by, count, is_positive } => {
-                let test = (!is_positive).then(|| quote_spanned!(at=> assert!(#by != 0, "assertion failed: step != 0");));
+                let test =
+                    (!is_positive).then(|| quote_spanned!(at=> assert!(#by != 0, "assertion failed: step != 0");));
                 Some(quote_spanned!(at=>
                     let mut #left: ::core::primitive::usize = 0;
                     let #by: ::core::primitive::usize = #count;
                     #test
                 ))
             }
-            Step::Number { counted, .. } => {
-                Some(quote_spanned!(at=> let mut #counted: ::core::primitive::usize = 0;))
-            }
+            Step::Number { counted, .. } => Some(quote_spanned!(at=> let mut #counted: ::core::primitive::usize = 0;)),
             Step::State { state, start } => Some(quote_spanned!(at=> let mut #state = #start;)),
             _ => None,
         });
@@ -370,10 +369,8 @@ pub(super) fn numbered_first(iterator: &syn::Expr) -> Option<syn::Expr> {
         && let syn::Expr::MethodCall(adapted) = strip(receiver)
         && ["map", "filter", "filter_map"].iter().any(|name| adapted.method == name)
     {
-        let receiver = Box::new(syn::Expr::MethodCall(syn::ExprMethodCall {
-            receiver: adapted.receiver.clone(),
-            ..call.clone()
-        }));
+        let receiver =
+            Box::new(syn::Expr::MethodCall(syn::ExprMethodCall { receiver: adapted.receiver.clone(), ..call.clone() }));
         return Some(syn::Expr::MethodCall(syn::ExprMethodCall { receiver, ..adapted.clone() }));
     }
     if call.method == "enumerate"

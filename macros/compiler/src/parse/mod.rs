@@ -9,6 +9,7 @@ pub(crate) mod attributes_inside;
 mod barrier;
 mod call;
 pub(crate) mod called_tokens;
+mod chosen_parts;
 mod closure;
 mod comparisons;
 pub(crate) mod computing;

@@ -229,8 +229,7 @@ fn remainder(chunks: &Expr) -> Option<Expr> {
     let Expr::MethodCall(call) = strip(chunks) else { return None };
     let (elements, size) = (&call.receiver, call.args.first()?);
     let at = SpanRange::of(&call.method).lo;
-    (call.method == "chunks_exact")
-        .then(|| parse_quote_spanned!(at=> (&#elements[#elements.len() / #size * #size..])))
+    (call.method == "chunks_exact").then(|| parse_quote_spanned!(at=> (&#elements[#elements.len() / #size * #size..])))
 }
 
 impl VisitMut for Uses<'_> {

@@ -382,6 +382,11 @@ impl Parser<'_> {
             let element = arguments.last().map_or(TypeHint::Unknown, |closure| self.hint(closure));
             return TypeHint::Array(Box::new(element));
         }
+        if matches!(callee, Callee::Method(..))
+            && ["to_le_bytes", "to_be_bytes"].iter().any(|name| callee.name() == name)
+        {
+            return TypeHint::Array(Box::new(TypeHint::Integer));
+        }
         let owner = match callee {
             Callee::Associated(owner, ..) => last_name(&owner.to_string()),
             Callee::Function(_) | Callee::Method(..) | Callee::Operator(_) => None,

@@ -406,7 +406,6 @@ pub(super) fn by_reference(pat: &Pat) -> Option<(Pat, bool)> {
     }
 }
 
-
 /// Returns a pattern that binds its names by reference.
 pub(super) fn with_references(pat: &Pat) -> Option<Pat> {
     let (mut pat, mut names) = (pat.clone(), ByReference { is_possible: true });

@@ -37,7 +37,7 @@ impl Parser<'_> {
             let span = SpanRange::of(&*stmt);
             let is_last = stmts.is_empty();
             if let SynStmt::Local(local) = &*stmt
-                && let Some(over_copy) = self.let_over_copy(local)
+                && let Some(over_copy) = self.with_chosen_parts(local).or_else(|| self.let_over_copy(local))
             {
                 over_copy.into_iter().rev().for_each(|stmt| stmts.push_front(Cow::Owned(stmt)));
                 continue;
@@ -92,7 +92,7 @@ impl Parser<'_> {
         match item {
             // The text's constants are evaluated beside the body, where only the function's outermost items are in
             // scope.
-            Item::Const(_) | Item::Static(_) | Item::Use(_) | Item::Type(_) | Item::Fn(_) if self.scopes.len() > 2 => {
+            Item::Const(_) | Item::Static(_) | Item::Use(_) | Item::Type(_) if self.scopes.len() > 2 => {
                 self.diags.push(messages::nested_item(SpanRange::of(item)));
                 None
             }
@@ -102,15 +102,6 @@ impl Parser<'_> {
             }
             Item::Const(_) | Item::Static(_) | Item::Use(_) | Item::Type(_) => {
                 Some(StmtKind::Item(item.to_token_stream()))
-            }
-            // It is called as any other device function.
-            Item::Fn(function) => {
-                let is_device = |attribute: &syn::Attribute| {
-                    attribute.path().segments.last().is_some_and(|last| last.ident == "device")
-                };
-                let device = (!function.attrs.iter().any(is_device))
-                    .then(|| quote_spanned!(SpanRange::of(&function.sig.ident).lo=> #[::phalanx::device]));
-                Some(StmtKind::Item(quote!(#device #function)))
             }
             _ => {
                 self.diags.push(
@@ -236,8 +227,12 @@ impl Parser<'_> {
             (None, None) => false,
         };
         let hint = init.as_ref().map(|init| self.hint(init));
-        let is_copy =
-            init.as_ref().is_some_and(|init| matches!(init.kind, ExprKind::Index { .. } | ExprKind::Field { .. }));
+        let is_copy = init.as_ref().is_some_and(|init| {
+            matches!(
+                init.kind,
+                ExprKind::Index { .. } | ExprKind::Field { .. } | ExprKind::Call { .. } | ExprKind::Constant(_)
+            )
+        });
         let is_array = is_array || is_copy && kind == Kind::Value && matches!(hint, Some(TypeHint::Array(_)));
         let local = self.declare(name, mutable, kind, ty.clone());
         self.hints.extend(hint.map(|hint| (local, hint)));
