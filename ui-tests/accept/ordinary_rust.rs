@@ -337,7 +337,7 @@ fn sequences(input: &[u32], out: &mut [u32], n: u32) {
     if own[0] > 3 {
         block.sync();
     }
-    if let Some(part) = input.get(n..n + 2) {
+    if let Some(part) = input.get(n as usize..n as usize + 2) {
         block.sync();
     }
     let part = if n > 3 { &input[1..] } else { input };

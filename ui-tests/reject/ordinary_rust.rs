@@ -304,7 +304,7 @@ fn hidden_in_sequences(input: &[u32], out: &mut [u32], n: u32) {
     if own[0] > 3 {
         block.sync();
     }
-    if let Some(part) = input.get(rank..rank + 2) {
+    if let Some(part) = input.get(rank as usize..rank as usize + 2) {
         block.sync();
     }
     let part = if rank > 3 { &input[1..] } else { input };

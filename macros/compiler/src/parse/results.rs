@@ -27,7 +27,7 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, name, 1, arguments.len()));
         };
         // The signature says what is wrong.
-        if matches!(value, syn::Expr::Tuple(nothing) if nothing.elems.is_empty()) && self.function.ret.is_none() {
+        if matches!(value, syn::Expr::Tuple(nothing) if nothing.elems.is_empty()) && !self.diags.is_empty() {
             return Expr::error(span);
         }
         let value = self.element(value, "a `Result`");

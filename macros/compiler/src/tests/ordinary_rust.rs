@@ -86,7 +86,10 @@ fn what_decides_a_barrier() {
             "let small: Result<u8, _> = rank.try_into(); if small.is_ok() { S }",
             "let small: Result<u8, _> = n.try_into(); if small.is_ok() { S }",
         ),
-        ("if let Some(part) = input.get(rank..rank + 2) { S }", "if let Some(part) = input.get(n..n + 2) { S }"),
+        (
+            "if let Some(part) = input.get(rank as usize..rank as usize + 2) { S }",
+            "if let Some(part) = input.get(n as usize..n as usize + 2) { S }",
+        ),
         (
             "let part = if rank > 3 { &input[1..] } else { input }; if part.len() > 3 { S }",
             "let part = if n > 3 { &input[1..] } else { input }; if part.len() > 3 { S }",
