@@ -14,7 +14,7 @@ use crate::span::SpanRange;
 /// Rewrites a loop that counts its rounds, if it is one.
 pub(super) fn counted(repeat: &ExprForLoop) -> Option<TokenStream> {
     let mut counts = Counts { before: TokenStream::new(), inside: TokenStream::new(), number: 0 };
-    let (pat, items) = counts.without(repeat.pat.to_token_stream(), &repeat.pat, &repeat.expr)?;
+    let (pat, items) = counts.without(&repeat.pat, &repeat.expr)?;
     let Counts { before, inside, .. } = counts;
     let ExprForLoop { attrs, label, body, .. } = repeat;
     let (at, statements) = (SpanRange::of(&repeat.expr).lo, &body.stmts);
@@ -36,7 +36,7 @@ struct Counts {
 
 impl Counts {
     /// Returns the pattern and the iterator without what is counted; `None` if nothing is.
-    fn without(&mut self, whole: TokenStream, pat: &Pat, items: &syn::Expr) -> Option<(TokenStream, TokenStream)> {
+    fn without(&mut self, pat: &Pat, items: &syn::Expr) -> Option<(TokenStream, TokenStream)> {
         let syn::Expr::MethodCall(call) = strip(items) else { return None };
         let (pair, count) = (pair(pat), call.args.len());
         let method = &call.method;
@@ -58,16 +58,16 @@ impl Counts {
                     return Some(self.further(second, other, items));
                 }
                 let (before, inside, number) = (self.before.clone(), self.inside.clone(), self.number);
-                if let Some((pat, items)) = self.without(first.to_token_stream(), first, &call.receiver) {
+                if let Some((pat, items)) = self.without(first, &call.receiver) {
                     return Some((quote!((#pat, #second)), quote!(#items.#method(#other))));
                 }
                 (self.before, self.inside, self.number) = (before, inside, number);
-                let (pat, items) = self.without(second.to_token_stream(), second, other)?;
+                let (pat, items) = self.without(second, other)?;
                 let receiver = &call.receiver;
                 Some((quote!((#first, #pat)), quote!(#receiver.#method(#items))))
             }
             ("take", 1) => {
-                let (pat, items) = self.without(whole, pat, &call.receiver)?;
+                let (pat, items) = self.without(pat, &call.receiver)?;
                 let number = call.args.first()?;
                 Some((pat, quote!(#items.#method(#number))))
             }
@@ -79,7 +79,7 @@ impl Counts {
     fn further(&mut self, pat: &Pat, items: &syn::Expr, bound: Option<TokenStream>) -> (TokenStream, TokenStream) {
         let written = bound.unwrap_or_else(|| items.to_token_stream());
         let bound = syn::parse2(written.clone()).ok();
-        let rest = bound.and_then(|items: syn::Expr| self.without(pat.to_token_stream(), pat, &items));
+        let rest = bound.and_then(|items: syn::Expr| self.without(pat, &items));
         rest.unwrap_or_else(|| (pat.to_token_stream(), written))
     }
 

@@ -85,7 +85,7 @@ enum Step {
     /// The number of items after which the loop ends, or that are left out, and the variable that counts them.
     Count { takes: bool, counted: Ident, number: Ident, count: TokenStream },
     /// The number of items of which one is kept, and the variable that says how many are left out before the next one.
-    StepBy { left: Ident, by: Ident, count: TokenStream, is_positive: bool },
+    Every { left: Ident, by: Ident, count: TokenStream, is_positive: bool },
     /// The variable that counts the items, and the name of an item's number, which is in the item itself unless its parts have names.
     Number { counted: Ident, number: Ident, in_item: bool },
     /// The variable that is changed by the closure of the step before, and its first value.
@@ -131,7 +131,7 @@ impl Steps {
         if adaptor.name == "step_by" {
             let (left, by, count) = (name("left"), name("by"), adaptor.function.to_token_stream());
             let is_positive = is_positive(adaptor.function);
-            self.steps.push(Step::StepBy { left, by, count, is_positive });
+            self.steps.push(Step::Every { left, by, count, is_positive });
             return Some(());
         }
         if !adaptor.keeps {
@@ -250,7 +250,7 @@ impl Steps {
                 let mut #counted: ::core::primitive::usize = 0;
                 let #number: ::core::primitive::usize = #count;
             )),
-            Step::StepBy { left, by, count, is_positive } => {
+            Step::Every { left, by, count, is_positive } => {
                 let test =
                     (!is_positive).then(|| quote_spanned!(at=> assert!(#by != 0, "assertion failed: step != 0");));
                 Some(quote_spanned!(at=>
@@ -319,7 +319,7 @@ impl Steps {
                 let rest = self.nested(rest, &kept, last, at);
                 quote_spanned!(at=> #named if #counted < #number { #counted += 1; } else { #rest })
             }
-            Step::StepBy { left, by, .. } => {
+            Step::Every { left, by, .. } => {
                 let rest = self.nested(rest, &kept, last, at);
                 quote_spanned!(at=> #named if #left == 0 { #left = #by - 1; #rest } else { #left -= 1; })
             }
