@@ -7,7 +7,6 @@ fn of_integers(input: &[u32], output: &mut [u32], signed: i32) {
     let (a, b) = (input[0], input[1]);
     output[0] = a.strict_add(b);
     output[1] = a.unbounded_shl(b) + input[3].wraping_add(4);
-    let narrow: Result<u8, _> = a.try_into();
     output[3] = a.clone();
     output[4] = a.add(b);
     output[5] = a.wrapping_sub_signed(signed);

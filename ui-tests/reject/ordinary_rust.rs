@@ -224,7 +224,9 @@ fn conversions_and_ranges(input: &[u32], out: &mut [u32], n: u32) {
 #[cluster_kernel]
 fn conversions_and_ranges_as_values(out: &mut [u32], n: u32) {
     let small = u8::try_from(n);
-    let small: Result<u8, _> = n.try_into();
+    if small == Ok(3) {
+        out[0] = 4;
+    }
     match u8::try_from(n) {
         Ok(x) => out[0] = x.into(),
         Err(error) => {}
@@ -250,7 +252,9 @@ fn iterators_as_values(input: &[u32], out: &mut [u32], n: u32) {
     out[2] = *cursor.next().unwrap();
     out[1] = total(v.iter().rev());
     let flat = input.iter().flat_map(|x| [*x, 1]).rev().sum::<u32>();
-    let sums = v.iter().scan(0, |total, x| Some(*total)).last();
+    let sums = v.iter().scan(0, |total, x| { if *x > 3 { return None; } Some(*total) }).last();
+    for pair in v.iter().zip(1..) {}
+    out[3] = input.get(1..).map_or(0, |part| part[0]);
     let all = v.iter().chain(std::iter::once(&n)).count();
     for x in v.iter().peekable() {}
     let seen = v.iter().inspect(|x| {}).count();
@@ -258,6 +262,64 @@ fn iterators_as_values(input: &[u32], out: &mut [u32], n: u32) {
     let (even, odd) = v.iter().partition(|x| **x % 2 == 0);
     let kept = Some(n).filter(|&mut x| x > 2);
     if let 1.5 = n as f32 {}
+}
+
+#[device]
+fn checked(x: u32) -> Result<(), u32> {
+    if x > 3 { Err(x) } else { Ok(()) }
+}
+
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
+struct Table {
+    cells: [u32; 4],
+}
+
+#[device]
+impl std::ops::Index<u32> for Table {
+    type Output = u32;
+    fn index(&self, i: u32) -> &u32 {
+        if i > 3 { &self.cells[0] } else { &self.cells[i as usize] }
+    }
+}
+
+#[cluster_kernel(block = 64)]
+fn hidden_in_sequences(input: &[u32], out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let rank = block.thread_rank();
+    fn inner(x: u32) -> u32 {
+        x + 1
+    }
+    for (x, k) in [n, 2].iter().zip(rank..) {
+        if x + k > 3 {
+            block.sync();
+        }
+    }
+    let highest = [n, rank].iter().scan(0, |sum, x| { *sum += x; Some(*sum) }).max().unwrap_or(0);
+    if highest > 3 {
+        block.sync();
+    }
+    let mut own = [n, rank];
+    own.sort_by_key(|x| *x % 3);
+    if own[0] > 3 {
+        block.sync();
+    }
+    if let Some(part) = input.get(rank as usize..rank as usize + 2) {
+        block.sync();
+    }
+    let part = if rank > 3 { &input[1..] } else { input };
+    if part.len() > 3 {
+        block.sync();
+    }
+}
+
+#[cluster_kernel(cluster = 2, block = 64)]
+fn tokens_in_closures_of_iterators(out: &mut [u32], n: u32) {
+    let cluster = this_cluster();
+    let token = cluster.barrier_arrive();
+    let sums = [n, 2].iter().scan(0, |sum, x| { cluster.barrier_wait(token); *sum += x; Some(*sum) }).count();
+    let mut own = [n, 2];
+    own.sort_by(|a, b| { cluster.sync(); a.cmp(b) });
 }
 
 fn main() {}

@@ -250,7 +250,7 @@ pub(crate) fn deref(at: SpanRange) -> Diag {
 
 pub(crate) fn literal(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedLiteral, at, "this literal is not part of the kernel language")
-        .help("supported literals are integers, floats, `true` and `false`")
+        .help("supported literals are integers, floats, `true`, `false`, bytes (`b'x'`), byte strings of at least one byte (`b\"text\"`), and a letter that is cast: `'x' as u32`")
 }
 
 pub(crate) fn literal_suffix(at: SpanRange, suffix: &str) -> Diag {

@@ -4,7 +4,7 @@
 use phalanx_macros::device;
 
 use super::numeric::Integer;
-use crate::program::types::DeviceType;
+use crate::program::types::{DeviceOrd, DeviceType};
 
 /// Returns what `f` makes of each element.
 #[device]
@@ -27,6 +27,24 @@ pub fn array_of<U: DeviceType + Copy, const N: usize>(mut f: impl FnMut(usize) -
         elements[i] = f(i);
     }
     elements
+}
+
+/// Returns the lesser of two values, and the first if they are equal.
+#[device]
+pub fn least<T: DeviceOrd + Ord + Copy>(first: T, second: T) -> T {
+    if second < first { second } else { first }
+}
+
+/// Returns the greater of two values, and the second if they are equal.
+#[device]
+pub fn greatest<T: DeviceOrd + Ord + Copy>(first: T, second: T) -> T {
+    if second < first { first } else { second }
+}
+
+/// Whether a value is less than another. Rust's sorts, and the least of several, ask this of their keys.
+#[device]
+pub fn is_less<T: DeviceOrd + Ord + Copy>(first: T, second: T) -> bool {
+    first < second
 }
 
 /// Returns an integer as one of another type, if that holds it.
@@ -54,6 +72,17 @@ macro_rules! part_indexes {
 }
 
 part_indexes!(u32 i32 usize);
+
+/// Returns the elements of a constant that is a reference, as an array of their number.
+pub const fn elements_of<T: Copy, const N: usize>(elements: &[T]) -> [T; N] {
+    let mut array = [elements[0]; N];
+    let mut i = 1;
+    while i < N {
+        array[i] = elements[i];
+        i += 1;
+    }
+    array
+}
 
 /// Takes the place of a type's default value, which the compiler evaluates on the host as a constant of the text.
 pub fn default_of<T: Default>() -> T {

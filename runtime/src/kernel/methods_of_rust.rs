@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use phalanx_macros::device;
 
-use super::numeric::{Integer, Number};
+use super::numeric::Number;
 use crate::program::types::{DeviceConstant, DeviceEq, DeviceOrd, DeviceType};
 
 /// The traits without their names, which a user's types may have.
@@ -241,14 +241,14 @@ impl<T: DeviceOrd + PartialOrd + Copy> Compared<T> for T {
     }
 }
 
-/// The total order of integers.
+/// The total order of integers, and of tuples and structs of them.
 #[device]
 pub trait Ordered<T> {
     fn cmp(&self, other: &T) -> Ordering;
 }
 
 #[device]
-impl<T: Integer> Ordered<T> for T {
+impl<T: DeviceOrd + Ord + Copy> Ordered<T> for T {
     fn cmp(&self, other: &T) -> Ordering {
         if *self < *other {
             Ordering::Less

@@ -7,7 +7,12 @@ use crate::span::SpanRange;
 
 pub(crate) fn loop_range(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, "a range in `for` must have both ends")
-        .help("write `a..b` or `a..=b`, in parentheses with `.rev()` or `.step_by(n)` where needed")
+        .help("write `a..b` or `a..=b`, in parentheses with `.rev()` or `.step_by(n)` where needed; only `zip` takes `a..`, with a name for its numbers: `for (x, k) in values.iter().zip(1..)`")
+}
+
+pub(crate) fn jump_out_of_closure(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedLoop, at, "a `return` or a `?` cannot leave the closure of an iterator")
+        .help("write an `if` that has both values: `if x > limit { None } else { Some(x) }`; or write a `for` loop")
 }
 
 pub(crate) fn range_adaptor(at: SpanRange, adaptor: &str) -> Diag {
@@ -37,7 +42,7 @@ pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
         );
     }
     diag.help(instead_of_adaptor(name).unwrap_or(
-        "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `chain`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references, then `map`, `filter`, `filter_map`, `take_while`, `skip_while` and `map_while`; write anything else in the loop body",
+        "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `chain`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `rchunks`, `windows`, and `copied` of references, then `map`, `filter`, `filter_map`, `take_while`, `skip_while`, `map_while` and `scan`; write anything else in the loop body",
     ))
 }
 
@@ -97,7 +102,7 @@ pub(crate) fn element_pattern(at: SpanRange) -> Diag {
 pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported on an iterator")).help(
         instead_of_adaptor(name).unwrap_or(
-            "the supported methods are `sum`, `product`, `fold`, `reduce`, `any`, `all`, `count`, `min`, `max`, `min_by`, `max_by`, `min_by_key`, `max_by_key`, `find`, `find_map`, `position`, `next`, `nth`, `last` and `for_each`, with `map`, `filter`, `filter_map`, `take_while`, `skip_while` and `map_while` before them; write others as a `for` loop",
+            "the supported methods are `sum`, `product`, `fold`, `reduce`, `any`, `all`, `count`, `min`, `max`, `min_by`, `max_by`, `min_by_key`, `max_by_key`, `find`, `find_map`, `position`, `rposition`, `next`, `nth`, `last` and `for_each`, with `map`, `filter`, `filter_map`, `take_while`, `skip_while`, `map_while` and `scan` before them; write others as a `for` loop",
         ),
     )
 }
@@ -120,6 +125,11 @@ pub(crate) fn element_reference(at: SpanRange, name: &str) -> Diag {
     let call = if name == "get" { "get(i)" } else { &format!("{name}()") };
     Diag::new(Rule::UnknownMethod, at, format!("`{name}` cannot return a reference into memory in a kernel"))
         .help(format!("bind the memory to a name, and copy the element: `memory.{call}.copied()`"))
+}
+
+pub(crate) fn optional_part(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnknownMethod, at, "an option of a part of memory must be taken apart where it is made")
+        .help("bind the part: `if let Some(part) = memory.get(a..b) { .. }`, or `let Some(part) = memory.get(a..b) else { .. };`")
 }
 
 pub(crate) fn filter_form(at: SpanRange) -> Diag {

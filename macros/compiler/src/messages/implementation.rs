@@ -30,3 +30,8 @@ pub(crate) fn generic_trait_method(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedSignature, at, "a method of a device trait cannot be generic")
         .help("make the trait generic, or write a generic device function")
 }
+
+pub(crate) fn index_of_place(at: SpanRange, name: &str) -> Diag {
+    Diag::new(Rule::UnsupportedSignature, at, format!("the function of `{name}` must end with a reference to a part of `self`"))
+        .help("write `&self.cells[y * 4 + x]`, or `&mut` of the same, after `let` and `assert!` alone; otherwise write a method: `m.at(row, column)`")
+}

@@ -152,7 +152,7 @@ static METHODS_OF_RUST: &[(&str, &[&str])] = methods! {
         rotate_left rotate_right fill_with clone_from_slice copy_from_slice copy_within swap_with_slice
         split_off split_off_mut as_flattened as_flattened_mut concat join repeat to_vec into_vec trim_ascii
         trim_ascii_start trim_ascii_end utf8_chunks element_offset contains;
-    "local arrays of integers have `sort` and `sort_unstable`; otherwise write the sort as loops with comparisons, `if a[i] > a[i + 1] { a.swap(i, i + 1); }`":
+    "an array that is a variable, and a part of one, has `sort`, `sort_by`, `sort_by_key` and their `unstable` forms; otherwise write the sort as loops with comparisons, `if a[i] > a[i + 1] { a.swap(i, i + 1); }`":
         sort_by sort_by_key sort_by_cached_key sort_unstable_by sort_unstable_by_key
         select_nth_unstable select_nth_unstable_by select_nth_unstable_by_key is_sorted is_sorted_by
         is_sorted_by_key binary_search binary_search_by binary_search_by_key partition_point;

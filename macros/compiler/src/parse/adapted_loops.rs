@@ -21,7 +21,7 @@ impl Parser<'_> {
             return None;
         }
         if let Some(body) = adaptors.iter().find_map(|adaptor| leaving(adaptor.function)) {
-            return Some(self.error(messages::unsupported_syntax(body, "a jump out of this closure is")));
+            return Some(self.error(messages::jump_out_of_closure(body)));
         }
         let at = SpanRange::of(&repeat.expr).lo;
         let item = Ident::new("item", at.resolved_at(Span::mixed_site()));

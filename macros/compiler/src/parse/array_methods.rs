@@ -2,10 +2,11 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{ExprMethodCall, Pat};
+use syn::{ExprMethodCall, Pat, RangeLimits};
 
 use super::Parser;
-use super::desugared_methods::{is_part, is_plain};
+use super::desugared_methods::{is_part, is_plain, test_of};
+use super::iter_consumers::of_references;
 use super::operand_order::whole;
 use super::syntax::strip;
 use crate::span::SpanRange;
@@ -54,6 +55,20 @@ impl Parser<'_> {
                         if #order.is_eq() { Ok(#base) } else { Err(#base + #order.is_lt() as ::core::primitive::usize) }
                     }
                 })
+            }
+            ("sort_by" | "sort_unstable_by" | "sort_by_key" | "sort_unstable_by_key", place, [function])
+                if self.is_elements(place) || is_part(place) =>
+            {
+                sorted(call, place, function)?
+            }
+            // Those of whole arrays are functions, whose loops are unrolled.
+            ("sort" | "sort_unstable", place, []) if self.named_part(place).is_some() || self.names_memory(place) => {
+                let (before, held) = (fresh("before"), fresh("held"));
+                let is_above = quote_spanned!(at=> ::phalanx::__private::is_less(#held, #before));
+                inserted(call, place, &quote!(), &is_above)
+            }
+            ("copy_within", place, [range, to]) if self.is_elements(place) || is_part(place) => {
+                moved(call, place, range, to)?
             }
             ("swap", place, [first, second]) if self.is_elements(place) || is_part(place) => {
                 let (i, j, held) = (fresh("i"), fresh("j"), fresh("held"));
@@ -162,6 +177,79 @@ impl Parser<'_> {
             Ok(_) | Err(_) => Some(length.clone()),
         }
     }
+}
+
+/// Sorts by a comparison or by keys, by insertion, which keeps the order of equal elements.
+fn sorted(call: &ExprMethodCall, place: &syn::Expr, function: &syn::Expr) -> Option<TokenStream> {
+    let at = SpanRange::of(&call.method).lo;
+    let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
+    let [held, before, key] = ["held", "before", "key"].map(fresh);
+    let (of_held, is_above) = match call.method.to_string().ends_with("_key") {
+        true => {
+            let of = |name: &Ident| test_of(function, name);
+            let (of_held, of_before) = (of(&held)?, of(&before)?);
+            (
+                quote_spanned!(at=> let #key = #of_held;),
+                quote_spanned!(at=> ::phalanx::__private::is_less(#key, #of_before)),
+            )
+        }
+        false => {
+            let order = of_references(function, &before, &held)?;
+            (quote!(), quote_spanned!(at=> #order.is_gt()))
+        }
+    };
+    Some(inserted(call, place, &of_held, &is_above))
+}
+
+/// Inserts each element, `held`, behind those before it which `before` is not above.
+fn inserted(call: &ExprMethodCall, place: &syn::Expr, of_held: &TokenStream, is_above: &TokenStream) -> TokenStream {
+    let at = SpanRange::of(&call.method).lo;
+    let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
+    let [end, held, hole, before] = ["end", "held", "hole", "before"].map(fresh);
+    quote_spanned!(at=> {
+        for #end in 1..#place.len() {
+            let #held = #place[#end];
+            #of_held
+            let mut #hole: ::core::primitive::usize = #end;
+            while #hole > 0 {
+                let #before = #place[#hole - 1];
+                if !#is_above { break; }
+                #place[#hole] = #before;
+                #hole -= 1;
+            }
+            #place[#hole] = #held;
+        }
+    })
+}
+
+/// Copies elements to others of the same place, in the order in which none is lost.
+fn moved(call: &ExprMethodCall, place: &syn::Expr, range: &syn::Expr, to: &syn::Expr) -> Option<TokenStream> {
+    let syn::Expr::Range(range) = range else { return None };
+    let at = SpanRange::of(&call.method).lo;
+    let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
+    let [low, high, dest, count, i] = ["low", "high", "dest", "count", "i"].map(fresh);
+    let start = range.start.as_ref().map_or(quote!(0), |start| quote!(#start));
+    let end = match (&range.end, &range.limits) {
+        (Some(end), RangeLimits::HalfOpen(_)) => quote!(#end),
+        (Some(end), RangeLimits::Closed(_)) => quote!((#end) + 1),
+        (None, _) => quote!(#place.len()),
+    };
+    Some(quote_spanned!(at=> {
+        let #low: ::core::primitive::usize = #start;
+        let #high: ::core::primitive::usize = #end;
+        let #dest: ::core::primitive::usize = #to;
+        assert!(
+            #low <= #high && #high <= #place.len(),
+            "range {}..{} out of bounds: the len is {}", #low, #high, #place.len()
+        );
+        let #count = #high - #low;
+        assert!(#dest <= #place.len() - #count, "dest is out of bounds");
+        if #dest <= #low {
+            for #i in 0..#count { #place[#dest + #i] = #place[#low + #i]; }
+        } else {
+            for #i in (0..#count).rev() { #place[#dest + #i] = #place[#low + #i]; }
+        }
+    }))
 }
 
 /// Applies a closure of `|x|`, or of `|&x|`, to a reference to an element.

@@ -1,102 +1,141 @@
-//! Memory that an `if` or a `match` chooses: it is no value of one, so that a variable is assigned in the arms.
+//! Memory that an `if` or a `match` chooses: `let (from, to) = if swap { (&y, &x) } else { (&x, &y) };`, and slices, alone or beside values: `let (negative, digits) = match text { [b'-', rest @ ..] => (true, rest),
+//! _ => (false, text) };`. Memory is not the value of either: the names are declared first, and each arm assigns them.
 
-use proc_macro2::Ident;
-use quote::{ToTokens, quote, quote_spanned};
-use syn::{Local, Pat, Stmt as SynStmt, parse2};
+use quote::{ToTokens, quote_spanned};
+use syn::{Expr, Local, Pat, PatIdent, Stmt, parse2};
 
 use super::Parser;
-use super::stmt::{mentions, name_of};
+use super::stmt::mentions;
 use super::syntax::strip;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// Separates `let x = if condition { &a } else { &b };` into `let mut x = &b; if condition { x = &a; } else {}`, and likewise a
-    /// `match` and a tuple of names. The values are references to what has a name, or memory that has one.
-    pub(super) fn chosen_memory(&self, local: &Local) -> Option<Vec<SynStmt>> {
-        let Local { attrs, pat, init: Some(init), .. } = local else { return None };
-        let names: Vec<&Ident> = match pat {
-            Pat::Tuple(names) => names.elems.iter().map(name_of).collect::<Option<_>>()?,
-            pat => vec![name_of(pat)?],
-        };
-        let is_plain = attrs.is_empty() && init.diverge.is_none();
-        let may_choose = matches!(*init.expr, syn::Expr::If(_) | syn::Expr::Match(_));
-        if !is_plain || !may_choose || names.iter().any(|name| mentions(&init.expr, name)) {
+    /// Returns the statements in place of a `let` whose values are references to what has a name, or memory that has one.
+    pub(super) fn chosen_memory(&self, local: &Local) -> Option<Vec<Stmt>> {
+        let (names, mut choice) = choice(local)?;
+        if names.iter().any(|name| mentions(&choice, &name.ident)) {
             return None;
         }
         let mut outcomes = Vec::new();
-        let mut choice = (*init.expr).clone();
-        let is_choice = each_outcome(&mut choice, &mut |outcome| outcomes.push(outcome.clone()));
-        let references: Vec<Vec<syn::Expr>> =
-            outcomes.iter().map(|outcome| self.references(outcome, names.len())).collect::<Option<_>>()?;
-        let (last, others) = references.split_last().filter(|_| is_choice)?;
-        let mut assigned = others.iter();
-        each_outcome(&mut choice, &mut |outcome| {
-            let values = assigned.next().into_iter().flatten();
-            let statements =
-                names.iter().zip(values).map(|(name, value)| quote_spanned!(SpanRange::of(value).lo=> #name = #value;));
-            *outcome = syn::Expr::Verbatim(quote!({ #(#statements)* }));
-        });
-        let declared = names.iter().zip(last);
-        let declared =
-            declared.map(|(name, value)| parse2(quote_spanned!(SpanRange::of(value).lo=> let mut #name = #value;)));
-        let choice = parse2::<syn::Expr>(choice.into_token_stream()).ok()?;
-        declared.chain([Ok(SynStmt::Expr(choice, None))]).collect::<Result<_, _>>().ok()
-    }
-
-    /// Returns the references that a value consists of, if it is this many of them, each to something that has a name.
-    fn references(&self, value: &syn::Expr, count: usize) -> Option<Vec<syn::Expr>> {
-        let is_reference = |value: &syn::Expr| match strip(value) {
-            syn::Expr::Reference(reference) => matches!(strip(&reference.expr), syn::Expr::Path(_)),
+        each_outcome(&mut choice, names.len(), &mut |parts| {
+            outcomes.push(parts.to_vec());
+            None
+        })?;
+        let is_memory = |value: &Expr| match strip(value) {
+            Expr::Reference(reference) => matches!(strip(&reference.expr), Expr::Path(_)),
             value => self.names_memory(value),
         };
-        let parts = match value {
-            syn::Expr::Tuple(tuple) => tuple.elems.iter().cloned().collect(),
-            value => vec![value.clone()],
-        };
-        (parts.len() == count && parts.iter().all(is_reference)).then_some(parts)
+        // Each begins as what the last arm says.
+        let last = outcomes.last().filter(|_| outcomes.iter().flatten().all(is_memory))?;
+        let declared = names
+            .iter()
+            .map(|name| &name.ident)
+            .zip(last)
+            .map(|(name, value)| parse2(quote_spanned!(SpanRange::of(value).lo=> let mut #name = #value;)));
+        let mut statements = declared.collect::<Result<Vec<Stmt>, _>>().ok()?;
+        statements.push(assigned_in_arms(&names, &mut choice)?);
+        Some(statements)
+    }
+
+    /// Returns the statements in place of a `let`, if it is one whose value has a slice.
+    pub(super) fn with_chosen_parts(&self, local: &Local) -> Option<Vec<Stmt>> {
+        let (names, mut choice) = choice(local)?;
+        let mut outcomes = Vec::new();
+        each_outcome(&mut choice, names.len(), &mut |parts| {
+            outcomes.push(parts.to_vec());
+            None
+        })?;
+        // Each slice begins as the whole of the memory that one of the arms names.
+        let whole = |at: usize| outcomes.iter().find_map(|parts| self.memory_of(parts.get(at)?));
+        let wholes: Vec<Option<Expr>> = (0..names.len()).map(whole).collect();
+        if wholes.iter().all(Option::is_none) {
+            return None;
+        }
+        let mut statements: Vec<Stmt> = Vec::new();
+        for (name, whole) in names.iter().zip(&wholes) {
+            let (ident, at) = (&name.ident, SpanRange::of(*name).lo);
+            statements.push(match whole {
+                Some(whole) => parse2(quote_spanned!(at=> let mut #ident = &#whole[..];)).ok()?,
+                None => parse2(quote_spanned!(at=> let #name;)).ok()?,
+            });
+        }
+        statements.push(assigned_in_arms(&names, &mut choice)?);
+        Some(statements)
+    }
+
+    /// The memory that a value is, or is a part of.
+    fn memory_of(&self, value: &Expr) -> Option<Expr> {
+        let named = |name: &Expr| (matches!(name, Expr::Path(_)) && self.names_memory(name)).then(|| name.clone());
+        match strip(value) {
+            Expr::Reference(reference) if reference.mutability.is_none() => match strip(&reference.expr) {
+                Expr::Index(index) if matches!(strip(&index.index), Expr::Range(_)) => named(strip(&index.expr)),
+                _ => None,
+            },
+            name => named(name),
+        }
     }
 }
 
-/// Visits the values that the arms of an `if` with an `else`, or of a `match`, may have; says whether the expression is one, and each
-/// arm nothing but its value. Names that a pattern binds may be in such a value, so that there must be none.
-fn each_outcome(expr: &mut syn::Expr, visit: &mut impl FnMut(&mut syn::Expr)) -> bool {
-    fn of_arm(arm: &mut syn::Expr, visit: &mut impl FnMut(&mut syn::Expr)) -> bool {
-        match arm {
-            syn::Expr::If(_) | syn::Expr::Match(_) => each_outcome(arm, visit),
-            syn::Expr::Block(block) => of_block(&mut block.block, visit),
-            value => {
-                visit(value);
-                true
-            }
-        }
+/// Returns the names that a `let` gives to what an `if` or a `match` chooses.
+fn choice(local: &Local) -> Option<(Vec<&PatIdent>, Expr)> {
+    let init = local.init.as_ref().filter(|init| init.diverge.is_none() && local.attrs.is_empty())?;
+    if !matches!(*init.expr, Expr::If(_) | Expr::Match(_)) {
+        return None;
     }
-    fn of_block(block: &mut syn::Block, visit: &mut impl FnMut(&mut syn::Expr)) -> bool {
-        match &mut block.stmts[..] {
-            [SynStmt::Expr(tail, None)] => of_arm(tail, visit),
-            _ => false,
-        }
-    }
+    let names = match &local.pat {
+        Pat::Tuple(tuple) => tuple.elems.iter().map(name_of).collect::<Option<_>>()?,
+        pat => vec![name_of(pat)?],
+    };
+    Some((names, (*init.expr).clone()))
+}
+
+/// Returns the choice with assignments to the names in place of its values.
+fn assigned_in_arms(names: &[&PatIdent], choice: &mut Expr) -> Option<Stmt> {
+    each_outcome(choice, names.len(), &mut |parts| {
+        let assigned = names.iter().map(|name| &name.ident).zip(parts);
+        let assigned = assigned.map(|(name, value)| quote_spanned!(SpanRange::of(value).lo=> #name = #value;));
+        let at = parts.first().map(|part| SpanRange::of(part).lo)?;
+        Some(Expr::Verbatim(quote_spanned!(at=> { #(#assigned)* })))
+    })?;
+    let choice = parse2::<Expr>(choice.to_token_stream()).ok()?;
+    Some(Stmt::Expr(choice, None))
+}
+
+/// Visits the values of the arms, `count` parts each, and replaces them. `None` if an arm has another form.
+fn each_outcome(expr: &mut Expr, count: usize, visit: &mut dyn FnMut(&[Expr]) -> Option<Expr>) -> Option<()> {
     match expr {
-        syn::Expr::If(choice) => {
-            let Some((_, otherwise)) = &mut choice.else_branch else { return false };
-            !matches!(*choice.cond, syn::Expr::Let(_))
-                && of_block(&mut choice.then_branch, visit)
-                && of_arm(otherwise, visit)
+        Expr::If(choice) => {
+            let (_, otherwise) = choice.else_branch.as_mut()?;
+            in_block(&mut choice.then_branch, count, visit)?;
+            each_outcome(otherwise, count, visit)
         }
-        syn::Expr::Match(choice) => {
-            choice.arms.iter_mut().all(|arm| binds_nothing(&arm.pat) && of_arm(&mut arm.body, visit))
+        Expr::Match(choice) => choice.arms.iter_mut().try_for_each(|arm| each_outcome(&mut arm.body, count, visit)),
+        Expr::Block(block) if block.label.is_none() => in_block(&mut block.block, count, visit),
+        Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) => Some(()),
+        Expr::Macro(call) if call.mac.path.is_ident("panic") || call.mac.path.is_ident("unreachable") => Some(()),
+        value => {
+            let parts = match strip(value) {
+                Expr::Tuple(tuple) if count > 1 => tuple.elems.iter().cloned().collect(),
+                value => vec![value.clone()],
+            };
+            let replaced = (parts.len() == count).then(|| visit(&parts))?;
+            *value = replaced.unwrap_or_else(|| value.clone());
+            Some(())
         }
-        _ => false,
     }
 }
 
-/// Whether a pattern has no part that may be a new name.
-fn binds_nothing(pat: &Pat) -> bool {
+fn in_block(block: &mut syn::Block, count: usize, visit: &mut dyn FnMut(&[Expr]) -> Option<Expr>) -> Option<()> {
+    match block.stmts.last_mut()? {
+        Stmt::Expr(tail, None) => each_outcome(tail, count, visit),
+        Stmt::Expr(Expr::Return(_) | Expr::Break(_) | Expr::Continue(_), Some(_)) => Some(()),
+        _ => None,
+    }
+}
+
+fn name_of(pat: &Pat) -> Option<&PatIdent> {
     match pat {
-        Pat::Lit(_) | Pat::Range(_) | Pat::Wild(_) | Pat::Path(_) => true,
-        Pat::Or(or) => or.cases.iter().all(binds_nothing),
-        Pat::Paren(paren) => binds_nothing(&paren.pat),
-        Pat::Tuple(tuple) => tuple.elems.iter().all(binds_nothing),
-        _ => false,
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(name),
+        _ => None,
     }
 }

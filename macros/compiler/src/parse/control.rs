@@ -1,16 +1,14 @@
 //! Control flow: blocks, branches, loops and jumps.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote_spanned;
 use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, ExprReturn, ExprWhile, Pat, RangeLimits};
 
+use super::counted_loops::counted;
 use super::expr::is_literal;
 use super::flattened::Flattened;
 use super::iter_sources::is_range;
 use super::iter_steps::numbered_first;
 use super::operand_types::TypeHint;
 use super::signature::shape_kind;
-use super::syntax::strip;
 use super::{Binding, JumpTarget, Parser};
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind};
@@ -148,6 +146,9 @@ impl Parser<'_> {
         if let Some(expr) = numbered_first(&repeat.expr).map(Box::new) {
             return self.for_loop(&ExprForLoop { expr, ..repeat.clone() }, span);
         }
+        if let Some(counted) = counted(repeat) {
+            return self.in_place(counted, span);
+        }
         if let Some(nested) = Flattened::written(repeat) {
             return self.in_place(nested, span);
         }
@@ -156,9 +157,6 @@ impl Parser<'_> {
         }
         if !is_range(&repeat.expr) {
             return self.elements_loop(repeat, span);
-        }
-        if let Some(counted) = counted(repeat) {
-            return self.in_place(counted, span);
         }
         let id = self.begin_loop(&repeat.attrs);
         let Some(range) = self.range(&repeat.expr) else { return Expr::error(span) };
@@ -325,29 +323,4 @@ fn with_binding(mut block: Block, bound: Vec<crate::model::LocalId>) -> Block {
 fn ends_by_leaving(block: &Block) -> bool {
     use crate::model::expr::StmtKind;
     matches!(block.statements.last(), Some(stmt) if matches!(&stmt.kind, StmtKind::Expr(expr) if expr.result_kind == Kind::Never))
-}
-
-/// Rewrites `for (k, i) in range.enumerate() { .. }`: a variable counts the rounds, and a `continue` in the body skips no count.
-fn counted(repeat: &ExprForLoop) -> Option<TokenStream> {
-    let syn::Expr::MethodCall(call) = strip(&repeat.expr) else { return None };
-    let Pat::Tuple(pattern) = &*repeat.pat else { return None };
-    if call.method != "enumerate" || !call.args.is_empty() || pattern.elems.len() != 2 {
-        return None;
-    }
-    let ExprForLoop { attrs, label, body, .. } = repeat;
-    let (count, value, range) = (&pattern.elems[0], &pattern.elems[1], &call.receiver);
-    let at = SpanRange::of(&call.method).lo;
-    if let Pat::Wild(_) = count {
-        return Some(quote_spanned!(at=> #(#attrs)* #label for #value in #range #body));
-    }
-    let next = Ident::new("next", at.resolved_at(Span::mixed_site()));
-    let statements = &body.stmts;
-    Some(quote_spanned!(at=> {
-        let mut #next = 0usize;
-        #(#attrs)* #label for #value in #range {
-            let #count = #next;
-            #next += 1;
-            #(#statements)*
-        }
-    }))
 }

@@ -3,12 +3,13 @@
 //! becomes the same of an option, and `Ok` and `Err(_)` in a pattern become `Some` and `None`.
 
 use proc_macro2::{Ident, Span};
-use quote::{quote, quote_spanned};
-use syn::{Expr, ExprMethodCall, Pat, parse2};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Expr, ExprMethodCall, GenericArgument, Local, Pat, PatIdent, PathArguments, Stmt, Type, parse2};
 
 use super::Parser;
+use super::named_iterators::replaced;
 use super::scalar_functions::is_number;
-use super::syntax::strip;
+use super::syntax::{binds, strip};
 use crate::span::SpanRange;
 
 /// The text of Rust's error.
@@ -76,6 +77,43 @@ impl Parser<'_> {
         Some(syn::ExprMatch { expr, arms, ..choice.clone() })
     }
 
+    /// Returns the statements in place of `let name = u8::try_from(x);` and of those after it, in which the name stands for the conversion of a
+    /// number that has been evaluated.
+    pub(super) fn without_named_conversion(&self, local: &Local, rest: &[&Stmt]) -> Option<Vec<Stmt>> {
+        let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+        let (pat, ty) = match &local.pat {
+            Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
+            pat => (pat, None),
+        };
+        let Pat::Ident(PatIdent { by_ref: None, mutability: None, ident: name, subpat: None, .. }) = pat else {
+            return None;
+        };
+        let conversion = strip(&init.expr);
+        if !is_conversion(conversion) || binds(rest.iter().copied(), name) {
+            return None;
+        }
+        let at = SpanRange::of(conversion).lo;
+        let held = format_ident!("number_of_{name}", span = at.resolved_at(Span::mixed_site()));
+        let (number, conversion) = match conversion {
+            Expr::MethodCall(call) => {
+                let stated = ty.and_then(converted_to);
+                let conversion = match stated {
+                    Some(Type::Infer(_)) | None => quote_spanned!(at=> #held.try_into()),
+                    Some(ty) => quote_spanned!(at=> #ty::try_from(#held)),
+                };
+                (&*call.receiver, conversion)
+            }
+            Expr::Call(call) => {
+                let function = &call.func;
+                (call.args.first()?, quote_spanned!(at=> #function(#held)))
+            }
+            _ => return None,
+        };
+        let number = parse2(quote_spanned!(at=> let #held = #number;)).ok()?;
+        let rest = replaced(rest, name, &parse2(conversion).ok()?)?;
+        Some(std::iter::once(number).chain(rest).collect())
+    }
+
     /// Returns the array that a part is converted to, `part.try_into()`: its length is inferred.
     fn array_of_part(&self, conversion: &ExprMethodCall) -> Option<Expr> {
         let part = match strip(&conversion.receiver) {
@@ -101,6 +139,19 @@ impl Parser<'_> {
             #made
         }))
         .ok()
+    }
+}
+
+/// The type that a `Result` with this type is one of.
+fn converted_to(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Result")?;
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn over_copies(call: &ExprMethodCall) -> Option<ExprMethodCall> {
     let mut call = ExprMethodCall { receiver: Box::new(receiver), ..call.clone() };
     match call.method.to_string().as_str() {
         "sum" | "product" | "count" => {}
-        "any" | "all" | "for_each" | "fold" | "find_map" | "position" => take_item(&mut call, &items)?,
+        "any" | "all" | "for_each" | "fold" | "find_map" | "position" | "rposition" => take_item(&mut call, &items)?,
         _ if matches!(items, Items::Values) => {}
         _ => return None,
     }
@@ -77,14 +77,19 @@ fn of_iterator(iterator: &syn::Expr) -> Option<(syn::Expr, Items)> {
     let syn::Expr::MethodCall(call) = strip(iterator) else { return None };
     let with = |receiver: syn::Expr| ExprMethodCall { receiver: Box::new(receiver), ..call.clone() };
     match call.method.to_string().as_str() {
-        name @ ("filter" | "take_while" | "skip_while" | "map" | "filter_map" | "map_while") => {
+        name @ ("filter" | "take_while" | "skip_while" | "map" | "filter_map" | "map_while" | "scan") => {
             let (receiver, items) = of_iterator(&call.receiver)?;
             let mut call = with(receiver);
             take_item(&mut call, &items)?;
             let items = if MAPS.contains(&name) { Items::Values } else { items };
             Some((syn::Expr::MethodCall(call), items))
         }
-        "take" | "skip" => {
+        "enumerate" => {
+            let (receiver, items) = of_iterator(&call.receiver)?;
+            let pairs = Items::Pairs(Box::new(Items::Values), Box::new(items));
+            Some((syn::Expr::MethodCall(with(receiver)), pairs))
+        }
+        "take" | "skip" | "step_by" => {
             let (receiver, items) = of_iterator(&call.receiver)?;
             Some((syn::Expr::MethodCall(with(receiver)), items))
         }

@@ -295,6 +295,9 @@ impl Parser<'_> {
         if let Some(element) = self.element_of_part(index) {
             return self.in_place(element, span);
         }
+        if let Some(place) = self.indexed_by_hand(index) {
+            return Expr { span, ..self.expr(&place) };
+        }
         let base = self.place(&index.expr);
         self.element_of(base, &index.index, span)
     }

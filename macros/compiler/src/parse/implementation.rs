@@ -8,6 +8,7 @@ use syn::{FnArg, ImplItem, ItemFn, ItemImpl, ItemTrait, Signature, TraitItem, Ty
 
 use super::Parser;
 use super::comparisons::{compares_itself, is_comparison};
+use super::indexed_types::{gives_places, is_index};
 use super::operator_traits;
 use super::readable::identity_of;
 use super::signature::bounded;
@@ -67,7 +68,11 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
         if is_comparison(&name) && compares_itself(item) {
             parsed.inherent = Some(quote!(impl #impl_generics #own_type #where_clause));
         } else if parsed.operator.is_none() {
-            if is_operator {
+            if is_index(&name) {
+                if !gives_places(item) {
+                    diags.push(messages::index_of_place(SpanRange::of(path), &name));
+                }
+            } else if is_operator {
                 diags.push(messages::standard_trait(SpanRange::of(path), &name));
             }
             // The items are kept as rustc reads them, so that it reports nothing more.

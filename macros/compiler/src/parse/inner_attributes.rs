@@ -64,7 +64,8 @@ impl<'ast> Visit<'ast> for Refuse<'_> {
 
     fn visit_item(&mut self, item: &'ast Item) {
         match item {
-            Item::Const(_) | Item::Use(_) => {}
+            // A function is refused as such.
+            Item::Const(_) | Item::Use(_) | Item::Fn(_) => {}
             item => visit::visit_item(self, item),
         }
     }

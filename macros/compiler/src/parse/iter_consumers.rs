@@ -18,7 +18,7 @@ use crate::messages;
 use crate::model::expr::Expr;
 use crate::span::SpanRange;
 
-const CONSUMERS: [&str; 20] = [
+const CONSUMERS: [&str; 21] = [
     "sum",
     "product",
     "fold",
@@ -35,6 +35,7 @@ const CONSUMERS: [&str; 20] = [
     "find",
     "find_map",
     "position",
+    "rposition",
     "last",
     "next",
     "nth",
@@ -63,7 +64,7 @@ impl Parser<'_> {
         let (source, mut adaptors) = adaptors(&call.receiver);
         for function in call.args.last().map(strip).into_iter().chain(adaptors.iter().map(|adaptor| adaptor.function)) {
             if let Some(body) = leaving(function) {
-                return Some(self.error(messages::unsupported_syntax(body, "a jump out of this closure is")));
+                return Some(self.error(messages::jump_out_of_closure(body)));
             }
         }
         // What it finds is the first item that a filter keeps.
@@ -152,8 +153,10 @@ fn written(
     match (name, &arguments[..]) {
         ("sum" | "product" | "min" | "max", []) => steps.require_value()?,
         ("count", []) => steps.ignore(),
-        ("fold", [_, function]) => steps.apply(function, Some(&total))?,
-        ("any" | "all" | "for_each" | "find_map" | "position", [function]) => steps.apply(function, None)?,
+        ("fold", [_, function]) => steps.apply(function, Some(total.to_token_stream()))?,
+        ("any" | "all" | "for_each" | "find_map" | "position" | "rposition", [function]) => {
+            steps.apply(function, None)?
+        }
         ("min_by_key" | "max_by_key" | "min_by" | "max_by" | "find" | "reduce" | "nth", [_])
         | ("last" | "next", []) => steps.require_value()?,
         _ => return None,
@@ -184,6 +187,13 @@ fn written(
             quote_spanned!(at=> { let mut #total = 0usize; #repeat #total })
         }
         // `|` makes sure that the values are ordered: integers have it, floats do not.
+        ("min" | "max", _) if has_parts_last(source, adaptors) => {
+            let function = Ident::new(if name == "min" { "least" } else { "greatest" }, at);
+            let repeat = over(
+                &|value| quote_spanned!(at=> #found = Some(match #found { Some(#total) => ::phalanx::__private::#function(#total, #value), None => #value });),
+            );
+            quote_spanned!(at=> { let mut #found = None; #repeat #found })
+        }
         ("min" | "max", _) => {
             let method = &call.method;
             let repeat = over(
@@ -195,12 +205,18 @@ fn written(
         ("min_by_key" | "max_by_key", [function]) => {
             let (key, best, of_best) = (fresh("key"), fresh("best"), fresh("of_best"));
             let of_item = test_of(function, &item)?;
-            let stays = if name == "min_by_key" { quote!(<=) } else { quote!(>) };
+            let has_parts = matches!(function, syn::Expr::Closure(closure) if has_parts(&closure.body));
+            let stays = match (name, has_parts) {
+                ("min_by_key", true) => quote!(!::phalanx::__private::is_less(#key, #of_best)),
+                (_, true) => quote!(::phalanx::__private::is_less(#key, #of_best)),
+                ("min_by_key", false) => quote!(#of_best <= (#key | #key)),
+                (_, false) => quote!(#of_best > (#key | #key)),
+            };
             let repeat = over(&|_| {
                 quote_spanned!(at=>
                     let #key = #of_item;
                     #found = Some(match #found {
-                        Some((#of_best, #best)) => if #of_best #stays (#key | #key) { (#of_best, #best) } else { (#key, #item) },
+                        Some((#of_best, #best)) => if #stays { (#of_best, #best) } else { (#key, #item) },
                         None => (#key, #item),
                     });
                 )
@@ -279,12 +295,14 @@ fn written(
             );
             quote_spanned!(at=> { let mut #found = None; #repeat #found })
         }
-        ("position", _) if adaptors.is_empty() && !is_flattened(source) => {
+        ("rposition", _) if !adaptors.is_empty() || is_flattened(source) => return None,
+        ("position" | "rposition", _) if adaptors.is_empty() && !is_flattened(source) => {
             let (pat, value) = steps.first_map()?;
             let source = if let syn::Expr::Range(_) = source { quote!((#source)) } else { quote!(#source) };
+            let backwards = (name == "rposition").then(|| quote_spanned!(at=> .rev()));
             quote_spanned!(at=> {
                 let mut #found = None;
-                for (#index, #pat) in #source.enumerate() { if #value { #found = Some(#index); break; } }
+                for (#index, #pat) in #source.enumerate() #backwards { if #value { #found = Some(#index); break; } }
                 #found
             })
         }
@@ -298,6 +316,29 @@ fn written(
             quote_spanned!(at=> { #repeat })
         }
     })
+}
+
+/// Whether a value is a tuple, as it is written. Tuples have no `|`.
+fn has_parts(value: &syn::Expr) -> bool {
+    match strip(value) {
+        syn::Expr::Tuple(_) => true,
+        syn::Expr::Block(block) => {
+            matches!(block.block.stmts.last(), Some(syn::Stmt::Expr(value, None)) if has_parts(value))
+        }
+        syn::Expr::If(choice) => {
+            matches!(choice.then_branch.stmts.last(), Some(syn::Stmt::Expr(value, None)) if has_parts(value))
+        }
+        _ => false,
+    }
+}
+
+/// Whether the items of an iterator are tuples, as they are written.
+fn has_parts_last(source: &syn::Expr, adaptors: &[Adaptor<'_>]) -> bool {
+    match adaptors.iter().rev().find(|adaptor| !adaptor.keeps) {
+        Some(Adaptor { function: syn::Expr::Closure(closure), .. }) => has_parts(&closure.body),
+        Some(_) => false,
+        None => Names::of(source, Span::call_site()).is_pair(),
+    }
 }
 
 /// Applies a closure or a function of two values.
@@ -314,7 +355,7 @@ fn of_two(function: &syn::Expr, first: &Ident, second: &Ident) -> Option<TokenSt
 }
 
 /// Applies a closure or a function to references to two values.
-fn of_references(function: &syn::Expr, first: &Ident, second: &Ident) -> Option<TokenStream> {
+pub(super) fn of_references(function: &syn::Expr, first: &Ident, second: &Ident) -> Option<TokenStream> {
     let syn::Expr::Closure(closure) = function else {
         return matches!(function, syn::Expr::Path(_)).then(|| quote!(#function(&#first, &#second)));
     };
@@ -333,7 +374,7 @@ pub(super) fn gives_item(call: &ExprMethodCall) -> bool {
 fn gives_parts(source: &syn::Expr) -> bool {
     let syn::Expr::MethodCall(call) = strip(source) else { return false };
     match call.method.to_string().as_str() {
-        "windows" | "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut" => true,
+        "windows" | "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut" | "rchunks" => true,
         "rev" | "step_by" | "skip" | "take" => gives_parts(&call.receiver),
         _ => false,
     }
@@ -345,7 +386,7 @@ pub(super) fn is_iterator(expr: &syn::Expr) -> bool {
         syn::Expr::Range(_) => true,
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
             "iter" | "into_iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" | "chunks_mut"
-            | "chunks_exact_mut" => true,
+            | "chunks_exact_mut" | "rchunks" => true,
             "rev" | "enumerate" | "zip" | "chain" | "step_by" | "skip" | "take" | "copied" | "cloned" | "flatten"
             | "flat_map" => is_iterator(&call.receiver),
             name if ADAPTORS.contains(&name) => is_iterator(&call.receiver),

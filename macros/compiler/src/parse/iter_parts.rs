@@ -1,4 +1,4 @@
-//! Iterators over parts, `chunks(n)`, `chunks_exact(n)` and `windows(n)`: of memory, and of local arrays.
+//! Iterators over parts, `chunks(n)`, `chunks_exact(n)`, `rchunks(n)` and `windows(n)`: of memory, and of local arrays.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -48,6 +48,13 @@ impl Parser<'_> {
             "chunks" => {
                 (quote_spanned!(lo=> #memory.chunks(#size)[#at]), quote_spanned!(lo=> #memory.len().div_ceil(#size)))
             }
+            "rchunks" => {
+                let end = quote_spanned!(lo=> (#memory.len() - #at * #size));
+                (
+                    quote_spanned!(lo=> #memory[#end.saturating_sub(#size)..#end]),
+                    quote_spanned!(lo=> #memory.len().div_ceil(#size)),
+                )
+            }
             _ => {
                 let exact = Ident::new(EXACT_CHUNKS, lo);
                 (quote_spanned!(lo=> #memory.#exact(#size)[#at]), quote_spanned!(lo=> (#memory.len() / #size)))
@@ -73,6 +80,11 @@ impl Parser<'_> {
             "windows" => (at, size.to_token_stream(), quote_spanned!(lo=> (#all + 1).saturating_sub(#size))),
             "chunks" | "chunks_mut" => (
                 quote_spanned!(lo=> (#at * #size)),
+                quote_spanned!(lo=> (#all - #at * #size).min(#size)),
+                quote_spanned!(lo=> #all.div_ceil(#size)),
+            ),
+            "rchunks" => (
+                quote_spanned!(lo=> (#all - #at * #size).saturating_sub(#size)),
                 quote_spanned!(lo=> (#all - #at * #size).min(#size)),
                 quote_spanned!(lo=> #all.div_ceil(#size)),
             ),

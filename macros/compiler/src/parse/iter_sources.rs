@@ -11,6 +11,7 @@ use syn::{ExprForLoop, Pat};
 
 use super::Parser;
 use super::expr::dereferenced;
+use super::iter_steps::is_positive;
 use super::local_parts::Elements;
 use super::loop_items::Item;
 use super::named_places;
@@ -25,7 +26,7 @@ use crate::model::range::Range;
 use crate::span::SpanRange;
 
 /// The adaptors that a loop cannot have, because they have no known length or call closures.
-const UNSUPPORTED_ADAPTORS: [&str; 14] = [
+const UNSUPPORTED_ADAPTORS: [&str; 13] = [
     "map",
     "filter",
     "filter_map",
@@ -38,7 +39,6 @@ const UNSUPPORTED_ADAPTORS: [&str; 14] = [
     "map_while",
     "scan",
     "inspect",
-    "rchunks",
     "split",
 ];
 
@@ -239,7 +239,7 @@ impl Parser<'_> {
                 self.source(&call.receiver, by, at, prologue)
             }
             "into_iter" => self.source(&call.receiver, ElementAccess::ByValue, at, prologue),
-            "chunks" | "chunks_exact" | "windows" | "chunks_mut" | "chunks_exact_mut" => {
+            "chunks" | "chunks_exact" | "windows" | "chunks_mut" | "chunks_exact_mut" | "rchunks" => {
                 self.parts(call, &name, at, prologue)
             }
             "rev" => {
@@ -357,6 +357,8 @@ impl Parser<'_> {
             _ => false,
         };
         let (init, by) = match (source.result_kind, by) {
+            // What is never a value has been reported.
+            (Kind::Unknown | Kind::Never, _) if !self.diags.is_empty() => return None,
             (Kind::Unknown, _) => return None,
             (Kind::Memory(_), ElementAccess::ByReference { mutable: true })
             | (Kind::Memory(Memory::GlobalMut), ElementAccess::ByValue) => {
@@ -427,9 +429,7 @@ impl Parser<'_> {
         let span = SpanRange::of(value);
         let kind = self.binding(quote_spanned!(span.lo=> let #name: ::core::primitive::usize = #value;));
         prologue.statements.extend(kind.map(|kind| Stmt { kind, span }));
-        let is_positive = matches!(value, syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(digits), .. })
-            if digits.base10_parse::<u64>().is_ok_and(|digits| digits > 0));
-        if let Some(sentence) = unless_zero.filter(|_| !is_positive) {
+        if let Some(sentence) = unless_zero.filter(|_| !is_positive(value)) {
             let test = self.written(quote_spanned!(span.lo=> assert!(#name != 0, #sentence)));
             prologue.statements.extend(test.map(|test| Stmt { kind: StmtKind::Expr(test), span }));
         }
@@ -488,7 +488,7 @@ fn arguments(name: &str) -> Option<usize> {
     match name {
         "iter" | "iter_mut" | "into_iter" | "rev" | "enumerate" | "copied" | "cloned" => Some(0),
         "zip" | "chain" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" | "chunks_mut"
-        | "chunks_exact_mut" => Some(1),
+        | "chunks_exact_mut" | "rchunks" => Some(1),
         _ => None,
     }
 }

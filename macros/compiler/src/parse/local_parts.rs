@@ -287,8 +287,22 @@ impl Parser<'_> {
         const SOURCES: [&str; 8] =
             ["iter", "iter_mut", "windows", "chunks", "chunks_exact", "chunks_mut", "chunks_exact_mut", "into_iter"];
         /// Those that change elements.
-        const CHANGE: [&str; 7] =
-            ["fill", "swap", "reverse", "rotate_left", "rotate_right", "copy_from_slice", "clone_from_slice"];
+        const CHANGE: [&str; 14] = [
+            "fill",
+            "swap",
+            "reverse",
+            "rotate_left",
+            "rotate_right",
+            "copy_from_slice",
+            "clone_from_slice",
+            "copy_within",
+            "sort",
+            "sort_unstable",
+            "sort_by",
+            "sort_unstable_by",
+            "sort_by_key",
+            "sort_unstable_by_key",
+        ];
         let name = call.method.to_string();
         let at = SpanRange::of(&call.method).lo;
         if let Some(Elements { length, .. }) = self.named_part(&call.receiver) {

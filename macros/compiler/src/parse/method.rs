@@ -9,6 +9,7 @@ use syn::ExprMethodCall;
 use super::Parser;
 use super::expr::dereferenced;
 use super::operand_types::{Operand, TypeHint};
+use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::group::Group;
@@ -393,6 +394,9 @@ impl Parser<'_> {
                 self.require_value(&index);
                 let kind = ExprKind::UncheckedPlace { base: Box::new(receiver), index: Box::new(index) };
                 Expr { kind, result_kind: Kind::Reference { mutable: true }, span }
+            }
+            ("get", Some(index)) if matches!(strip(index), syn::Expr::Range(_)) => {
+                self.error(messages::optional_part(SpanRange::of(&call.method)))
             }
             ("get" | "first" | "last", _) => {
                 self.error(messages::element_reference(SpanRange::of(&call.method), &name))

@@ -18,6 +18,7 @@ mod control;
 mod conversions;
 mod copied_items;
 mod copy;
+mod counted_loops;
 mod desugared_methods;
 mod elsewhere;
 mod expr;
@@ -28,6 +29,7 @@ mod float_patterns;
 mod format;
 pub(crate) mod implementation;
 pub(crate) mod imported;
+mod indexed_types;
 pub(crate) mod inline;
 mod inline_cuda;
 mod inner_attributes;
@@ -72,6 +74,7 @@ mod scalar_functions;
 mod shown_arrays;
 mod signature;
 mod slice;
+mod slice_constants;
 mod slice_patterns;
 mod stand_ins;
 mod stmt;
@@ -108,7 +111,7 @@ pub(crate) fn function(item: &syn::ItemFn, role: Role, options: Options, diags: 
     let (sig, block) = (&item.sig, &item.block);
     let text = readable::identity_of(&quote!(#sig #block));
     let constant = sig.constness.is_some().then(|| quote!(#sig #block));
-    let item = &parameters::named(closure::in_place(item));
+    let item = &slice_constants::replaced(parameters::named(closure::in_place(item)));
     // `let mut best = None;` holds a token or plain data, `let x = &memory[i];` is a row or an element, and the result of a device
     // function is a value or a token, as the uses further down show. Then the function is parsed once more with that known.
     let mut known = Vec::new();

@@ -19,6 +19,7 @@ impl Parser<'_> {
     /// Returns the statements in place of a `let` and of those after it, if it names a range, an iterator, or the parts of a place.
     pub(super) fn without_name(&self, local: &Local, rest: &[&Stmt]) -> Option<Vec<Stmt>> {
         self.without_named_iterator(local, rest)
+            .or_else(|| self.without_named_conversion(local, rest))
             .or_else(|| named_ranges::without(local, rest))
             .or_else(|| self.with_named_places(local, rest))
     }
@@ -26,11 +27,16 @@ impl Parser<'_> {
     /// Returns the statements in place of `let name = iterator;` and of those after it, if the statement is one whose iterator may stand where
     /// its name does.
     fn without_named_iterator(&self, local: &Local, rest: &[&Stmt]) -> Option<Vec<Stmt>> {
-        let Pat::Ident(PatIdent { by_ref: None, mutability: None, ident: name, subpat: None, .. }) = &local.pat else {
+        let Pat::Ident(PatIdent { by_ref: None, mutability, ident: name, subpat: None, .. }) = &local.pat else {
             return None;
         };
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
-        let call @ Expr::MethodCall(_) = strip(&init.expr) else { return None };
+        let Expr::MethodCall(call) = strip(&init.expr) else { return None };
+        // `let mut chunks = v.chunks_exact(4);`, of which the remainder is asked for after `for chunk in chunks.by_ref()`.
+        if mutability.is_some() && call.method != "chunks_exact" {
+            return None;
+        }
+        let call = strip(&init.expr);
         if !is_iterator(call) || binds(rest.iter().copied(), name) {
             return None;
         }
@@ -45,13 +51,14 @@ impl Parser<'_> {
         if !is_possible || is_hidden {
             return None;
         }
-        let mut uses = Uses { name, iterator: &iterator, moved: 0, is_possible: true };
+        let mut uses = Uses { name, iterator: &iterator, moved: 0, remainders: 0, is_possible: true };
         for stmt in rest {
             let mut stmt = (*stmt).clone();
             uses.visit_stmt_mut(&mut stmt);
             statements.push(stmt);
         }
-        (uses.is_possible && uses.moved == 1).then_some(statements)
+        let is_consumed = uses.moved == 1 || uses.moved == 0 && uses.remainders > 0;
+        (uses.is_possible && is_consumed).then_some(statements)
     }
 }
 
@@ -86,7 +93,7 @@ impl Held<'_, '_> {
         let name = call.method.to_string();
         match name.as_str() {
             "iter" => *call.receiver = self.elements(&call.receiver)?,
-            "windows" | "chunks" | "chunks_exact" => {
+            "windows" | "chunks" | "chunks_exact" | "rchunks" => {
                 *call.receiver = self.elements(&call.receiver)?;
                 call.args[0] = self.value(call.args.first()?)?;
             }
@@ -99,11 +106,14 @@ impl Held<'_, '_> {
                 *call.receiver = self.iterator(&call.receiver)?;
                 call.args[0] = self.iterator(call.args.first()?)?;
             }
-            "map" | "filter" | "filter_map" | "take_while" | "skip_while" | "map_while" => {
+            "map" | "filter" | "filter_map" | "take_while" | "skip_while" | "map_while" | "scan" => {
                 *call.receiver = self.iterator(&call.receiver)?;
+                if name == "scan" {
+                    call.args[0] = self.value(call.args.first()?)?;
+                }
                 // A closure that borrows sees what the variables are where it is called, and nothing changes them meanwhile. One that moves
                 // has copied them.
-                if let Expr::Closure(closure) = strip(call.args.first()?)
+                if let Expr::Closure(closure) = strip(call.args.last()?)
                     && closure.capture.is_some()
                 {
                     self.is_possible &= names_in(closure.body.to_token_stream()).iter().all(|used| self.is_fixed(used));
@@ -189,12 +199,22 @@ pub(super) fn names_in(stream: TokenStream) -> Vec<Ident> {
     names.flatten().collect()
 }
 
+/// Returns statements in which an expression stands for a name, if it may.
+pub(super) fn replaced(rest: &[&Stmt], name: &Ident, expr: &Expr) -> Option<Vec<Stmt>> {
+    let mut uses = Uses { name, iterator: expr, moved: 0, remainders: 0, is_possible: true };
+    let mut rest: Vec<Stmt> = rest.iter().map(|stmt| (*stmt).clone()).collect();
+    rest.iter_mut().for_each(|stmt| uses.visit_stmt_mut(stmt));
+    uses.is_possible.then_some(rest)
+}
+
 /// Replaces the name by the iterator.
 struct Uses<'a> {
     name: &'a Ident,
     iterator: &'a Expr,
     /// How often the iterator itself is consumed, and no clone of it.
     moved: usize,
+    /// How often its remainder is asked for.
+    remainders: usize,
     is_possible: bool,
 }
 
@@ -202,6 +222,14 @@ impl Uses<'_> {
     fn is_name(&self, expr: &Expr) -> bool {
         matches!(strip(expr), Expr::Path(path) if path.path.is_ident(self.name))
     }
+}
+
+/// The elements behind the last of `elements.chunks_exact(n)`.
+fn remainder(chunks: &Expr) -> Option<Expr> {
+    let Expr::MethodCall(call) = strip(chunks) else { return None };
+    let (elements, size) = (&call.receiver, call.args.first()?);
+    let at = SpanRange::of(&call.method).lo;
+    (call.method == "chunks_exact").then(|| parse_quote_spanned!(at=> (&#elements[#elements.len() / #size * #size..])))
 }
 
 impl VisitMut for Uses<'_> {
@@ -213,8 +241,35 @@ impl VisitMut for Uses<'_> {
                 *expr = self.iterator.clone();
                 return;
             }
+            Expr::MethodCall(call)
+                if call.method == "remainder" && call.args.is_empty() && self.is_name(&call.receiver) =>
+            {
+                self.remainders += 1;
+                match remainder(self.iterator) {
+                    Some(part) => *expr = part,
+                    None => self.is_possible = false,
+                }
+                return;
+            }
+            // One loop over all of the chunks: what is left of them is not asked for.
+            Expr::MethodCall(call)
+                if call.method == "by_ref" && self.is_name(&call.receiver) && remainder(self.iterator).is_some() =>
+            {
+                self.moved += 1;
+                *expr = self.iterator.clone();
+                return;
+            }
             Expr::MethodCall(call) if call.method == "by_ref" && self.is_name(&call.receiver) => {
                 self.is_possible = false;
+            }
+            Expr::Reference(reference)
+                if reference.mutability.is_some()
+                    && self.is_name(&reference.expr)
+                    && remainder(self.iterator).is_some() =>
+            {
+                self.moved += 1;
+                *expr = self.iterator.clone();
+                return;
             }
             Expr::Reference(reference) if self.is_name(&reference.expr) => self.is_possible = false,
             _ => {}

@@ -127,7 +127,7 @@ pub(super) fn whole(expr: &syn::Expr) -> TokenStream {
 }
 
 /// Whether it is a literal, whose type its place decides.
-fn is_constant(expr: &syn::Expr) -> bool {
+pub(super) fn is_constant(expr: &syn::Expr) -> bool {
     match strip(expr) {
         syn::Expr::Lit(_) => true,
         syn::Expr::Unary(unary) => matches!(unary.op, syn::UnOp::Neg(_)) && is_constant(&unary.expr),
@@ -136,7 +136,7 @@ fn is_constant(expr: &syn::Expr) -> bool {
 }
 
 /// Whether the evaluation of an expression may change what another one reads, as far as syntax shows.
-fn may_change(expr: &syn::Expr) -> bool {
+pub(super) fn may_change(expr: &syn::Expr) -> bool {
     match expr {
         syn::Expr::Lit(_) | syn::Expr::Path(_) => false,
         syn::Expr::Paren(inner) => may_change(&inner.expr),

@@ -5,6 +5,7 @@
 use std::cell::OnceCell;
 
 use super::Parser;
+use super::slice_constants;
 use super::syntax::strip;
 use crate::model::LocalId;
 use crate::model::array_functions::makes_array;
@@ -84,7 +85,7 @@ impl Parser<'_> {
             && self.file().is_some_and(|file| source::has_method(file, name))
     }
 
-    fn hint_of_place(&self, place: &syn::Expr) -> TypeHint {
+    pub(super) fn hint_of_place(&self, place: &syn::Expr) -> TypeHint {
         match strip(place) {
             syn::Expr::Path(_) => self.named_local(place).map_or(TypeHint::Unknown, |local| self.hint_of_local(local)),
             syn::Expr::Field(field) => match (self.hint_of_place(&field.base), &field.member) {
@@ -355,6 +356,10 @@ impl Parser<'_> {
             Some(owner) if scalar(owner).is_some() => return scalar_hint(owner),
             Some(_) | None => {}
         }
+        if last.starts_with(slice_constants::BYTES) {
+            return TypeHint::Array(Box::new(TypeHint::Integer));
+        }
+        let last = last.strip_prefix(slice_constants::ELEMENTS).unwrap_or(last);
         match self.file().and_then(|file| source::constant_type(file, last)) {
             Some(syn::Type::Path(of)) if of.path.is_ident("Self") => {
                 owner.map_or(TypeHint::Unknown, |owner| TypeHint::Named(owner.into()))
@@ -376,6 +381,11 @@ impl Parser<'_> {
         if makes_array(callee) {
             let element = arguments.last().map_or(TypeHint::Unknown, |closure| self.hint(closure));
             return TypeHint::Array(Box::new(element));
+        }
+        if matches!(callee, Callee::Method(..))
+            && ["to_le_bytes", "to_be_bytes"].iter().any(|name| callee.name() == name)
+        {
+            return TypeHint::Array(Box::new(TypeHint::Integer));
         }
         let owner = match callee {
             Callee::Associated(owner, ..) => last_name(&owner.to_string()),

@@ -15,6 +15,7 @@ use super::copied_items;
 use super::iter_consumers::{gives_item, is_iterator};
 use super::referenced_fields::{elements_of, fields_of, hidden};
 use super::syntax::strip;
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -150,7 +151,7 @@ impl Parser<'_> {
         let (pat, expr) = match self
             .converted_pattern(&binding.pat, &binding.expr)
             .or(of_slice)
-            .or_else(|| behind_reference(&binding.pat, &binding.expr))
+            .or_else(|| self.behind_reference(&binding.pat, &binding.expr))
         {
             Some(converted) => converted,
             None => match self.tuple_over_copies(&binding.expr, &[&*binding.pat]) {
@@ -169,10 +170,14 @@ impl Parser<'_> {
         if let Some(converted) = self.converted_match(choice).or_else(|| self.match_over_elements(choice)) {
             return Some(converted);
         }
-        if let Some(place) = shared(&choice.expr) {
-            let arm = |arm: &Arm| Some(Arm { pat: with_references(&arm.pat)?, ..arm.clone() });
+        if let Some(place) = self.shared(&choice.expr) {
+            let pattern = |pat: &Pat| match pat {
+                Pat::Reference(reference) if reference.mutability.is_none() => Some((*reference.pat).clone()),
+                pat => with_references(pat),
+            };
+            let arm = |arm: &Arm| Some(Arm { pat: pattern(&arm.pat)?, ..arm.clone() });
             let arms = choice.arms.iter().map(arm).collect::<Option<Vec<Arm>>>()?;
-            return Some(ExprMatch { expr: Box::new(place.clone()), arms, ..choice.clone() });
+            return Some(ExprMatch { expr: Box::new(place), arms, ..choice.clone() });
         }
         if let Some((expr, arms)) = self.arms_over_copies(&choice.expr, &choice.arms) {
             return Some(ExprMatch { expr: Box::new(expr), arms, ..choice.clone() });
@@ -208,11 +213,12 @@ impl Parser<'_> {
         let (pat, expr, names) = match (&local.pat, &init.diverge) {
             (pat, Some(_)) => self.pattern_over_copy(pat, &init.expr)?,
             (pat @ (Pat::Tuple(_) | Pat::Struct(_) | Pat::TupleStruct(_) | Pat::Slice(_)), None) => {
-                let (pat, expr) = behind_reference(pat, &init.expr)?;
+                let (pat, expr) = self.behind_reference(pat, &init.expr)?;
                 (pat, expr, Vec::new())
             }
             (Pat::Reference(reference), None) => {
-                ((*reference.pat).clone(), self.copied_reference(&init.expr, true)?, Vec::new())
+                let value = self.target_of(&init.expr).or_else(|| self.copied_reference(&init.expr, true))?;
+                ((*reference.pat).clone(), value, Vec::new())
             }
             (Pat::Ident(name), None) if name.by_ref.is_none() && name.mutability.is_none() => {
                 let copy = hidden(&name.ident);
@@ -238,6 +244,9 @@ impl Parser<'_> {
             return None;
         }
         let (place, at) = (&call.receiver, SpanRange::of(&call.method).lo);
+        if let ("get", Some(Expr::Range(range))) = (call.method.to_string().as_str(), call.args.first().map(strip)) {
+            return part_in_place(some, name, place, range);
+        }
         let index = match (call.method.to_string().as_str(), call.args.first()) {
             ("get_mut", Some(index)) if !matches!(strip(index), Expr::Range(_)) => quote!(#index),
             ("first_mut", None) => quote!(0),
@@ -256,9 +265,36 @@ impl Parser<'_> {
         Some((Pat::TupleStruct(some), parse2(position_of).ok()?, vec![element]))
     }
 
+    /// Returns a pattern and a place, in place of a pattern and a reference to the place: `match &self.state { .. }`.
+    fn behind_reference(&self, pat: &Pat, reference: &Expr) -> Option<(Pat, Expr)> {
+        Some((with_references(pat)?, self.shared(reference)?))
+    }
+
+    /// Returns the place of a reference that changes nothing.
+    fn shared(&self, expr: &Expr) -> Option<Expr> {
+        match strip(expr) {
+            Expr::Reference(reference) if reference.mutability.is_none() => match strip(&reference.expr) {
+                place @ (Expr::Path(_) | Expr::Field(_) | Expr::Tuple(_)) => Some(place.clone()),
+                // A part of an array is no value.
+                place @ Expr::Index(index) if !matches!(strip(&index.index), Expr::Range(_)) => Some(place.clone()),
+                _ => None,
+            },
+            name => self.target_of(name),
+        }
+    }
+
+    /// Returns `*name`, if the name is that of a reference that changes nothing, and of no part of an array.
+    fn target_of(&self, name: &Expr) -> Option<Expr> {
+        let Expr::Path(_) = strip(name) else { return None };
+        let local = self.named_local(name)?;
+        let is_reference = self.function.kind(local) == Kind::Reference { mutable: false };
+        let is_value = !self.local_parts.contains_key(&local) && !self.optional_copies.contains(&local);
+        (is_reference && is_value).then(|| parse2(quote_spanned!(SpanRange::of(name).lo=> (*#name))).ok())?
+    }
+
     /// Returns a pattern and its option over a copy, and the statements that bind names to the reference.
     fn pattern_over_copy(&self, pat: &Pat, option: &Expr) -> Option<(Pat, Expr, Vec<Stmt>)> {
-        if let Some((pat, expr)) = self.converted_pattern(pat, option).or_else(|| behind_reference(pat, option)) {
+        if let Some((pat, expr)) = self.converted_pattern(pat, option).or_else(|| self.behind_reference(pat, option)) {
             return Some((pat, expr, Vec::new()));
         }
         if let Some(in_place) = self.element_in_place(pat, option) {
@@ -274,6 +310,32 @@ impl Parser<'_> {
         let (pat, names, is_explicit) = off_reference(pat)?;
         Some((pat, self.copied_option(option, is_explicit)?, names))
     }
+}
+
+/// Returns a pattern and an option of bounds in place of `Some(part)` and `v.get(a..b)`, and the statement that binds the name to the part.
+fn part_in_place(
+    some: &syn::PatTupleStruct,
+    name: &syn::PatIdent,
+    place: &Expr,
+    range: &syn::ExprRange,
+) -> Option<(Pat, Expr, Vec<Stmt>)> {
+    let at = SpanRange::of(range).lo;
+    let (low, high) = (hidden(&Ident::new("low", at)), hidden(&Ident::new("high", at)));
+    let start = range.start.as_ref().map_or(quote!(0), |start| quote!(#start));
+    let end = match (&range.end, &range.limits) {
+        (Some(end), syn::RangeLimits::HalfOpen(_)) => quote!(#end),
+        (Some(end), syn::RangeLimits::Closed(_)) => quote!((#end) + 1),
+        (None, _) => quote!(#place.len()),
+    };
+    let bounds = quote_spanned!(at=> {
+        let #low: ::core::primitive::usize = #start;
+        let #high: ::core::primitive::usize = #end;
+        if #low <= #high && #high <= #place.len() { Some((#low, #high)) } else { None }
+    });
+    let mut some = some.clone();
+    some.elems[0] = syn::parse::Parser::parse2(Pat::parse_single, quote_spanned!(at=> (#low, #high))).ok()?;
+    let part = parse2(quote_spanned!(at=> let #name = &#place[#low..#high];)).ok()?;
+    Some((Pat::TupleStruct(some), parse2(bounds).ok()?, vec![part]))
 }
 
 /// Takes the reference off the pattern of an option. Returns the pattern, what binds the names that are references, and whether the pattern
@@ -340,24 +402,6 @@ pub(super) fn by_reference(pat: &Pat) -> Option<(Pat, bool)> {
             };
             Some((Pat::TupleStruct(some), is_explicit))
         }
-        _ => None,
-    }
-}
-
-/// Returns a pattern and a place, in place of a pattern and a reference to the place: `match &self.state { .. }`.
-fn behind_reference(pat: &Pat, reference: &Expr) -> Option<(Pat, Expr)> {
-    Some((with_references(pat)?, shared(reference)?.clone()))
-}
-
-/// Returns the place of a reference that changes nothing.
-fn shared(expr: &Expr) -> Option<&Expr> {
-    match strip(expr) {
-        Expr::Reference(reference) if reference.mutability.is_none() => match strip(&reference.expr) {
-            place @ (Expr::Path(_) | Expr::Field(_) | Expr::Tuple(_)) => Some(place),
-            // A part of an array is no value.
-            place @ Expr::Index(index) if !matches!(strip(&index.index), Expr::Range(_)) => Some(place),
-            _ => None,
-        },
         _ => None,
     }
 }

@@ -26,6 +26,10 @@ impl Parser<'_> {
         let [value] = arguments else {
             return self.error(messages::argument_count(span, name, 1, arguments.len()));
         };
+        // The signature says what is wrong.
+        if matches!(value, syn::Expr::Tuple(nothing) if nothing.elems.is_empty()) && !self.diags.is_empty() {
+            return Expr::error(span);
+        }
         let value = self.element(value, "a `Result`");
         let (slot, name) = (self.slot(SlotUse::Type), Ident::new(name, span.lo));
         let path = quote_spanned!(span.lo=> ::core::result::Result::#name);

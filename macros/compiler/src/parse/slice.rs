@@ -24,6 +24,9 @@ impl Parser<'_> {
             }
             place => return self.expr(place),
         };
+        if let Some(place) = self.indexed_by_hand(index).map(Box::new) {
+            return self.borrowed_place(&ExprReference { expr: place, ..reference.clone() });
+        }
         let part = self.part_of_memory(index, Some(reference.mutability.is_some()), SpanRange::of(reference));
         self.unless_read_only(part)
     }

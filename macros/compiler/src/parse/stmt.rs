@@ -37,15 +37,12 @@ impl Parser<'_> {
             let span = SpanRange::of(&*stmt);
             let is_last = stmts.is_empty();
             if let SynStmt::Local(local) = &*stmt
-                && let Some(separate) = self.chosen_memory(local)
+                && let Some(separate) = self
+                    .chosen_memory(local)
+                    .or_else(|| self.with_chosen_parts(local))
+                    .or_else(|| self.let_over_copy(local))
             {
                 separate.into_iter().rev().for_each(|stmt| stmts.push_front(Cow::Owned(stmt)));
-                continue;
-            }
-            if let SynStmt::Local(local) = &*stmt
-                && let Some(over_copy) = self.let_over_copy(local)
-            {
-                over_copy.into_iter().rev().for_each(|stmt| stmts.push_front(Cow::Owned(stmt)));
                 continue;
             }
             if let SynStmt::Local(local) = &*stmt
@@ -241,8 +238,12 @@ impl Parser<'_> {
             (None, None) => false,
         };
         let hint = init.as_ref().map(|init| self.hint(init));
-        let is_copy =
-            init.as_ref().is_some_and(|init| matches!(init.kind, ExprKind::Index { .. } | ExprKind::Field { .. }));
+        let is_copy = init.as_ref().is_some_and(|init| {
+            matches!(
+                init.kind,
+                ExprKind::Index { .. } | ExprKind::Field { .. } | ExprKind::Call { .. } | ExprKind::Constant(_)
+            )
+        });
         let is_array = is_array || is_copy && kind == Kind::Value && matches!(hint, Some(TypeHint::Array(_)));
         let local = self.declare(name, mutable, kind, ty.clone());
         self.hints.extend(hint.map(|hint| (local, hint)));
@@ -402,7 +403,7 @@ pub(super) fn mentions(value: &syn::Expr, name: &Ident) -> bool {
 }
 
 /// The name that a pattern is, if it is nothing else.
-pub(super) fn name_of(pat: &Pat) -> Option<&Ident> {
+fn name_of(pat: &Pat) -> Option<&Ident> {
     match pat {
         Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(&name.ident),
         _ => None,

@@ -130,6 +130,12 @@ impl Parser<'_> {
         {
             return Some(TypeShape::Scalar(scalar, self.type_name(path.to_token_stream())));
         }
+        let nothing =
+            type_argument(&last.arguments, 0).filter(|of| matches!(of, Type::Tuple(of) if of.elems.is_empty()));
+        if let (Some(nothing), true) = (nothing, last.ident == "Result" || last.ident == "Option") {
+            self.diags.push(messages::unsupported_type_with(SpanRange::of(nothing), NOTHING));
+            return None;
+        }
         // These need arguments: without any, it is a type of the user's by the same name, as `type Tile = [[f32; 32]; 8];`.
         let mut generic = MEMORIES.iter().map(|(memory, ..)| *memory).chain(["Tile", TENSOR_MAP]);
         let is_own = last.arguments.is_none() && generic.any(|generic| last.ident == generic);
@@ -330,6 +336,9 @@ pub(super) fn holds_token(shape: &TypeShape) -> bool {
         TypeShape::Scalar(..) | TypeShape::Array(..) | TypeShape::Named(_) | TypeShape::Tuple(_) => false,
     }
 }
+
+/// What to write in place of `Result<(), Fault>`.
+const NOTHING: &str = "a `Result` holds two values: return the fault alone, `Option<Fault>`, or a `bool`, or a number with it, `Result<u32, Fault>`";
 
 /// Returns what to write in place of a type that kernels do not have.
 fn help(ty: &Type) -> Option<&'static str> {

@@ -37,6 +37,36 @@ pub(crate) fn implements(text: &str, of_trait: &str, ty: &str) -> bool {
     })
 }
 
+/// Returns the device `impl`s of `Index` and `IndexMut` for a type, if the text defines one type of this name, and has one `Index` for it.
+pub(crate) fn index_functions(text: &str, ty: &str) -> Option<Vec<syn::ItemImpl>> {
+    only(after(text, "struct", ty))?;
+    let mut all = Vec::new();
+    for rest in after(text, "for", ty) {
+        let head = &text[..text.len() - rest.len()];
+        let Some(start) = head.rfind("impl") else { continue };
+        let line = &head[start..];
+        let names: Vec<&str> = line.split(|of: char| !is_of_name(of)).collect();
+        let is_device = ["#[device]", "#[phalanx::device]"].iter().any(|of| head[..start].trim_end().ends_with(of));
+        if line.contains('}') || !is_device || !names.iter().any(|name| ["Index", "IndexMut"].contains(name)) {
+            continue;
+        }
+        let mut depth = 0_u32;
+        let end = rest.find(|of: char| {
+            match of {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            of == '}' && depth == 0
+        })?;
+        all.push(syn::parse_str(&format!("{line}{}", &rest[..=end])).ok()?);
+    }
+    let is_read = |item: &syn::ItemImpl| {
+        item.trait_.as_ref().and_then(|(path, _)| path.segments.last()).is_some_and(|last| last.ident == "Index")
+    };
+    (all.iter().filter(|item| is_read(item)).count() == 1).then_some(all)
+}
+
 /// Returns the type that `type name = ..;` makes another name of, if the text has one.
 pub(crate) fn alias_of(text: &str, name: &str) -> Option<syn::Type> {
     let rest = only(after(text, "type", name))?.trim_start().strip_prefix('=')?;
@@ -54,11 +84,12 @@ pub(crate) fn alias_name(text: &str, name: &str) -> Option<String> {
     }
 }
 
-/// Returns the type of a constant of this name, if the text has one.
+/// Returns the type of the constants of this name, if the text has any, and they have one type.
 pub(crate) fn constant_type(text: &str, name: &str) -> Option<syn::Type> {
-    let rest = only(after(text, "const", name).chain(after(text, "static", name)))?.trim_start().strip_prefix(':')?;
-    let (ty, _) = rest.split_once('=')?;
-    syn::parse_str(ty).ok()
+    let of = |rest: &'_ str| Some(rest.trim_start().strip_prefix(':')?.split_once('=')?.0.trim().to_string());
+    let mut types = after(text, "const", name).chain(after(text, "static", name)).map(of);
+    let ty = types.next()??;
+    types.all(|other| other.as_ref() == Some(&ty)).then(|| syn::parse_str(&ty).ok())?
 }
 
 /// Returns the type that all functions of this name return, if the text has any.

@@ -59,6 +59,47 @@ fn what_decides_a_barrier() {
         ),
         ("if std::cmp::max(rank, 3) > 4 { S }", "if std::cmp::max(n, 3) > 4 { S }"),
         (
+            "for (x, k) in [n, 2].iter().zip(rank..) { if x + k > 3 { S } }",
+            "for (x, k) in [n, 2].iter().zip(n..) { if x + k > 3 { S } }",
+        ),
+        (
+            "for (k, x) in [n, rank].iter().filter(|x| **x > 3).enumerate() { S }",
+            "for (k, x) in [n, 2].iter().filter(|x| **x > 3).enumerate() { S }",
+        ),
+        (
+            "let v = [n, rank]; if v.iter().scan(0, |t, x| { *t += x; Some(*t) }).max().unwrap_or(0) > 3 { S }",
+            "let v = [n, 2]; if v.iter().scan(0, |t, x| { *t += x; Some(*t) }).max().unwrap_or(0) > 3 { S }",
+        ),
+        (
+            "for x in [n, 2, 3].iter().map(|x| x + 1).step_by(rank as usize + 1) { S }",
+            "for x in [n, 2, 3].iter().map(|x| x + 1).step_by(n as usize + 1) { S }",
+        ),
+        (
+            "let mut v = [n, rank]; v.sort_by(|a, b| b.cmp(a)); if v[0] > 3 { S }",
+            "let mut v = [n, 2]; v.sort_by(|a, b| b.cmp(a)); if v[0] > 3 { S }",
+        ),
+        (
+            "let mut v = [n, rank, 3]; v.copy_within(1..2, 0); if v[0] > 3 { S }",
+            "let mut v = [n, 2, 3]; v.copy_within(1..2, 0); if v[0] > 3 { S }",
+        ),
+        (
+            "let small: Result<u8, _> = rank.try_into(); if small.is_ok() { S }",
+            "let small: Result<u8, _> = n.try_into(); if small.is_ok() { S }",
+        ),
+        (
+            "if let Some(part) = input.get(rank as usize..rank as usize + 2) { S }",
+            "if let Some(part) = input.get(n as usize..n as usize + 2) { S }",
+        ),
+        (
+            "let part = if rank > 3 { &input[1..] } else { input }; if part.len() > 3 { S }",
+            "let part = if n > 3 { &input[1..] } else { input }; if part.len() > 3 { S }",
+        ),
+        ("if b\"GATC\"[rank as usize % 4] == b'A' { S }", "if b\"GATC\"[n as usize % 4] == b'A' { S }"),
+        (
+            "let pair = (n, rank); let r = &pair; if let (_, 3) = r { S }",
+            "let pair = (n, 2); let r = &pair; if let (_, 3) = r { S }",
+        ),
+        (
             "let v = [n, 2, rank]; let [a, rest @ ..] = v; if rest[1] > 3 { S }",
             "let v = [n, 2, 3]; let [a, rest @ ..] = v; if rest[1] > 3 { S }",
         ),
@@ -301,6 +342,9 @@ fn what_is_no_value() {
         ("let v = [n; 4]; let w = &v[1..]; let f = |k: usize| w[k] + *w;", "part_of_memory"),
         ("let mut v = [[n; 4]; 2]; let (a, b) = v[1].split_at_mut(2); a[0] = b[0];", "part_of_memory"),
         ("let v = [n; 4]; let it = v.iter();", "unsupported_loop"),
+        ("for w in input.iter().zip(1..) {}", "unsupported_loop"),
+        ("let t = [n; 2].iter().scan(0, |t, x| { if *x > 3 { return None; } Some(*t) }).count();", "unsupported_loop"),
+        ("output[0] = input.get(1..).map_or(0, |part| part[0]);", "unknown_method"),
         ("let v = [n; 4]; let it = v.iter(); for x in it {} for x in it {}", "unsupported_loop"),
         ("let v = [n; 4]; let mut it = v.iter(); output[0] = *it.next().unwrap();", "unsupported_loop"),
         (
@@ -317,7 +361,6 @@ fn what_is_no_value() {
         ("let v = [n; 4]; let it = v.windows(2);", "unsupported_loop"),
         ("if let 1.0 = n as f32 {}", "unsupported_pattern"),
         ("match (n as f32, n) { (1.0, 2) | (3, 2.0) => {} _ => {} }", "unsupported_pattern"),
-        ("let r = u8::try_from(n);", "unsupported_call"),
         ("match u8::try_from(n) { Ok(x) => {} Err(error) => {} }", "unsupported_call"),
         ("let mut r = 0..n; output[0] = r.next().unwrap();", "unsupported_syntax"),
         ("let r = 0..n; let r = r.start;", "unsupported_syntax"),

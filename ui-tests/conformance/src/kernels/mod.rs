@@ -81,6 +81,7 @@ mod orders;
 mod ordinary;
 mod ordinary_calls;
 mod ordinary_imports;
+mod ordinary_sequences;
 mod ordinary_values;
 mod overloads;
 mod patterns;
@@ -190,6 +191,7 @@ pub fn modules() -> Vec<Module> {
         ordinary::modules(),
         ordinary_calls::modules(),
         ordinary_imports::modules(),
+        ordinary_sequences::modules(),
         ordinary_values::modules(),
         operators::modules(),
         by_hand::modules(),

@@ -158,6 +158,15 @@ impl Host<'_> {
         quote_spanned!(at.lo=> #label: #block)
     }
 
+    /// A block behind a `break` would look like a labelled one, of which a lint warns.
+    pub(super) fn jump_value(&self, value: &Expr) -> TokenStream {
+        let tokens = self.expr(value);
+        match value.kind {
+            ExprKind::Block(_) => quote!((#tokens)),
+            _ => tokens,
+        }
+    }
+
     pub(super) fn jump(
         &self,
         keyword: &str,

@@ -198,13 +198,13 @@ impl Host<'_> {
                 None => self.assign_op(*op, place, value, at),
             },
             ExprKind::Break { label, value, .. } => {
-                let value = value.as_ref().map(|value| self.expr(value));
+                let value = value.as_ref().map(|value| self.jump_value(value));
                 self.jump("break", label.as_ref(), value, lo)
             }
             ExprKind::Continue { label, .. } => self.jump("continue", label.as_ref(), None, lo),
             ExprKind::Return { value, .. } => {
                 let label = body_label();
-                let value = value.as_ref().map(|value| self.expr(value));
+                let value = value.as_ref().map(|value| self.jump_value(value));
                 quote_spanned!(lo=> break #label #value)
             }
             ExprKind::Cuda(inline_cuda) => self.inline_cuda(inline_cuda, at),
