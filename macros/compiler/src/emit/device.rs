@@ -80,10 +80,14 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
     }
 }
 
-/// The marker whose summary says what the function does with memory: rustc infers its arguments, because only their defaults have one.
+/// The marker whose summary says what the function does with memory. That of a function is the same for all instances, and is that of the
+/// defaults of its marker's parameters; methods have one for each.
 fn marker_of(function: &Function) -> TokenStream {
-    let marker = &function.name;
-    quote!(#marker)
+    let (marker, used) = (&function.name, declared(&function.generics).used);
+    match function.role {
+        Role::Method if !used.is_empty() => quote!(#marker<#used>),
+        Role::Method | Role::Device | Role::Kernel => quote!(#marker),
+    }
 }
 
 /// Makes the constants by which a function says whether it, or a function that it passes memory to, does with memory what needs more than its
