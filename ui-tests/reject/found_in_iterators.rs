@@ -11,7 +11,7 @@ fn found(input: &[u32], out: &mut [u32], n: u32) {
     let third = weights.iter().nth(2);
     let by = weights.iter().max_by(|a, b| a.cmp(b));
     let reduced = weights.iter().copied().reduce(|a| a);
-    let from_behind = weights.iter().rposition(|w| *w == 1);
+    let sorted = weights.iter().is_sorted();
 }
 
 fn main() {}

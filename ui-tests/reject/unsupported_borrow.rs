@@ -13,7 +13,7 @@ fn keep(total: &u32) {
 }
 
 #[device]
-fn matched(x: &u32) -> u32 {
+fn matched(x: &mut u32) -> u32 {
     match x {
         1 => 2,
         _ => 3,

@@ -14,7 +14,7 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     for &x in [n, 2] {}
     for pair in input.iter().enumerate() {}
     for x in [n, 2].iter_mut() {}
-    for x in [n, 2].rchunks(2) {}
+    for x in [n, 2].split(|x| *x == 1) {}
     for x in input.iter().rev(1) {}
     for x in this_cluster() {}
     let tile = shared_array::<u32, 64>();

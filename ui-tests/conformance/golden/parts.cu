@@ -52,16 +52,16 @@ parts(readonly_slice<u32> a, slice_mut<u32> out, u32 lo, usize hi, const __grid_
     fill(target, 100);
     fill(subslice(target, 4, 6), 500);
     auto [left, right] = split_at(target, 8);
-    require(within(left, 7) & within(right, 0) & within(left, 1) & at_launch<22>(from_within(target, 3)));
+    require(at_launch<23>(within(left, 7)) & at_launch<22>(within(right, 0)) & at_launch<24>(within(left, 1)) & at_launch<25>(from_within(target, 3)));
 #line 46 "ui-tests/conformance/src/kernels/memory.rs"
     right.get_unchecked(0) = left.get_unchecked(7) + 1;
     left.get_unchecked(1) += 7;
     auto view = subslice_from_unchecked(target, 3);
-    out[at_launch<23>(12)] = sum(view);
+    out[at_launch<26>(12)] = sum(view);
     auto [rest, end] = split_at(a, a.len() - 2);
-    out[at_launch<24>(13)] = sum(end);
+    out[at_launch<27>(13)] = sum(end);
     auto tile = chunk_of(a, 7, u32(2));
-    out[at_launch<25>(14)] = sum(tile) + as<u32>(tile.len()) * 1000;
+    out[at_launch<28>(14)] = sum(tile) + as<u32>(tile.len()) * 1000;
     auto last = chunk_of(out, 9, 3);
     last[4] = as<u32>(last.len());
 }

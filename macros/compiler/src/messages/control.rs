@@ -57,9 +57,6 @@ fn instead_of_adaptor(name: &str) -> Option<&'static str> {
         "flat_map" | "flatten" => {
             "it stands last, or before `map`, `filter` and what consumes all; otherwise write a loop inside the loop: `for row in &rows`, and in it `for x in row`"
         }
-        "scan" => {
-            "keep the state in a variable before the loop: `let mut total = 0; for x in values { total += x; .. }`"
-        }
         "cycle" => "write an index: `values[i % values.len()]`",
         "peekable" => "write an index, and look at `values[i + 1]`",
         "inspect" => "write it in the loop's body, or in the closure of `map`",

@@ -105,8 +105,8 @@ pub(crate) fn overwrite(at: SpanRange, slot: &str, (who, several): (String, bool
     let ending = if several { "" } else { "s" };
     let still = if fills { "it is still being filled" } else { "threads may still read it" };
     let help = if fills {
-        "let one thread of one block start each copy into a stage, once, and wait before the next one for the phase in which all readers of the \
-         stage arrive after their last read"
+        "wait for the phase in which all readers of the stage arrive after their last read, and let one thread of one block start each copy \
+         into a stage, once"
     } else {
         "wait for the phase in which all readers of the stage arrive after their last read"
     };

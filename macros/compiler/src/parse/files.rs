@@ -44,7 +44,7 @@ impl Files {
 
     /// A file with the others whose modules an item in it names, directly or through what these import; `None` if there are none.
     pub(crate) fn around(path: &Path, text: &str, item: &TokenStream) -> Option<Files> {
-        let may_lead = ["crate", "super", "mod "].iter().any(|word| text.contains(word));
+        let may_lead = ["crate", "super", "mod"].iter().any(|word| text.contains(word));
         let alone = if may_lead { syn::parse_file(text).ok()?.items } else { return None };
         let mut wanted = Wanted::default();
         wanted.add(&alone);

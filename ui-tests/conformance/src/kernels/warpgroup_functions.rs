@@ -259,8 +259,8 @@ fn products_take_turns(device: &Device) -> Outcome {
         let mut out = device.zeros::<f32>(64 * 64)?;
         in_turns(&input, &mut out, rounds).grid(1).launch(device)?;
         let square = |i: usize| (0..64).map(|k| numbers[i / 64 * 64 + k] * numbers[i % 64 * 64 + k]).sum::<i32>();
-        let times = (rounds * (rounds + 1) / 2) as f32 - 1.0;
-        let want: Vec<f32> = (0..64 * 64).map(|i| square(i) as f32 * times).collect();
+        let times = (rounds * (rounds + 1) / 2) as i32 - 1;
+        let want: Vec<f32> = (0..64 * 64).map(|i| (square(i) * times) as f32).collect();
         same(&out.read()?, &want, |i| format!("{rounds} rounds: element {i}"))?;
     }
     Ok(())

@@ -181,6 +181,34 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
     pop_last(&mut stack)
 }
 
+/// Whether a value may be one of 64 bits, as far as its terms show.
+pub(crate) fn may_be_wide(terms: &[Term]) -> bool {
+    terms.iter().any(|term| match term {
+        Term::Launch(name, _) => {
+            matches!(
+                *name,
+                "RankInGrid" | "ThreadsOfGrid" | "BlockRankInGrid" | "BlocksOfGrid" | "ClusterRank" | "ClustersOfGrid"
+            )
+        }
+        Term::Literal(_) | Term::RankInTile(_) | Term::TileRank(_) | Term::Operation(_) | Term::Clamp => false,
+        Term::Float(_) | Term::SuffixedFloat(..) | Term::TypedFloat(..) | Term::Rounded(_) => false,
+        Term::Limit(_) | Term::LimitOfSum(_) => false,
+        Term::Typed(..)
+        | Term::Suffixed(..)
+        | Term::Constant(_)
+        | Term::Parameter(_)
+        | Term::Field(..)
+        | Term::Length(_)
+        | Term::OfClosure(..)
+        | Term::OfPassedClosure(..)
+        | Term::Result(..)
+        | Term::Unknown
+        | Term::AnyOf(..)
+        | Term::AnyIn(_)
+        | Term::Cast(_) => true,
+    })
+}
+
 /// Returns the checks, the calls and the kinds of a function's parameters for its template.
 pub(crate) fn launch_terms(at_launch: &AtLaunch, function: &Function) -> TokenStream {
     let checks = at_launch.checks.iter().map(|LaunchCheck { index, length, is_end, sites }| {

@@ -24,7 +24,6 @@ pub(super) const UNSEEN: &[(&str, &str)] = &[
     ("called `unwrap()` on a `None` or `Err` value", RUNTIME),
     ("called `Result::unwrap()` on an `Err` value", RUNTIME),
     ("chunk size must be non-zero", RUNTIME),
-    ("dest is out of bounds", RUNTIME),
     ("copy_from_slice: source slice length does not match destination slice length", RUNTIME),
     ("explicit panic", RUNTIME),
     ("internal error: entered unreachable code", RUNTIME),

@@ -25,6 +25,27 @@ __device__ __forceinline__ constexpr auto at_launch(Index i) {
     }
 }
 
+namespace detail {
+
+template <class T>
+inline constexpr bool is_integer = false;
+template <class Raw>
+inline constexpr bool is_integer<integer<Raw>> = true;
+
+} // namespace detail
+
+// A divisor that is no integer is what it is, whatever holds.
+template <class A, class B>
+    requires(!detail::is_integer<B>)
+__device__ __forceinline__ constexpr auto operator/(A a, detail::held_index<B> b) {
+    return a / b.index;
+}
+template <class A, class B>
+    requires(!detail::is_integer<B>)
+__device__ __forceinline__ constexpr auto operator%(A a, detail::held_index<B> b) {
+    return a % b.index;
+}
+
 // A check of straight-line code, which is the one of this number.
 template <unsigned number, detail::check Check>
 __device__ __forceinline__ constexpr Check at_launch(Check check) {

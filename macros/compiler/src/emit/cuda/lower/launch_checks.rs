@@ -14,7 +14,9 @@ use super::launch_scope::{MOST_READ, Origin, Scope};
 use super::launch_terms::{one_of, outcomes};
 use super::nest::{last, parts};
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
-use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
+use crate::emit::cuda::at_launch::{
+    AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known, may_be_wide,
+};
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::message::Test;
@@ -335,13 +337,15 @@ impl<'e> Walk<'e> {
             return;
         };
         // The compiler of CUDA C++ multiplies by the inverse of a constant. A literal gets its type from the divisor.
-        let is_constant = |operand: &Expr| matches!(operand.kind, ExprKind::Int { .. } | ExprKind::Constant(_));
+        let is_constant = |operand: &Expr| {
+            matches!(operand.kind, ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Constant(_))
+        };
         if is_constant(right) || is_constant(left) || self.divisions == MOST_DIVISIONS {
             return;
         }
         self.scope.left = MOST_READ;
         let operands = [self.scope.terms(left), self.scope.terms(right)];
-        if operands.iter().all(|operand| may_be_known(operand)) {
+        if operands.iter().all(|operand| may_be_known(operand) && may_be_wide(operand)) {
             let mut larger = operands.concat();
             larger.push(Term::Operation(Operation::Max));
             self.divisions += 1;
