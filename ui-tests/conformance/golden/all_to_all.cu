@@ -43,7 +43,7 @@ all_to_all(slice_mut<u32> values, slice_mut<u32> out, u32 rounds, const __grid_c
     auto threads = cluster.num_threads();
     auto sum = u32(0);
     const auto steps = range(0, rounds);
-    const bool all_within = (holds_at_launch<0> && holds_at_launch<2> || covers(values, values_of(steps) * threads + rank) && covers(values, values_of(steps) * threads + values_of(rank + 77) % threads));
+    const bool all_within = (holds_at_launch<0> && holds_at_launch<1> || covers(values, values_of(steps) * threads + rank) && covers(values, values_of(steps) * threads + values_of(rank + 77) % threads));
     keep_test(all_within);
     for (auto round : steps) {
 #line 69 "ui-tests/conformance/src/kernels/cluster_phases.rs"
@@ -61,8 +61,8 @@ all_to_all(slice_mut<u32> values, slice_mut<u32> out, u32 rounds, const __grid_c
             arrive_there(peer, 32);
         }
         wait_here(written, round);
-        sum = sum * 2 + values[at_launch<2>(round * threads + (rank + 77) % at_launch<1>(threads))];
+        sum = sum * 2 + values[at_launch<1>(round * threads + (rank + 77) % threads)];
     }
-    out[at_launch<3>(rank)] = sum;
+    out[at_launch<2>(rank)] = sum;
     cluster.sync(); // orders all memory: line 63 uses a phase barrier
 }

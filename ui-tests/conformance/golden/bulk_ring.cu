@@ -32,11 +32,11 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
     auto i = block.thread_rank();
     auto rank = cluster.block_rank();
 #line 22 "ui-tests/conformance/src/kernels/async_peers.rs"
-    auto next = (rank + 1) % at_launch<0>(cluster.num_blocks());
-    auto before = (rank + cluster.num_blocks() - 1) % at_launch<1>(cluster.num_blocks());
-    own[at_launch<2>(i)] = input[at_launch<3>(cluster.thread_rank())];
+    auto next = (rank + 1) % cluster.num_blocks();
+    auto before = (rank + cluster.num_blocks() - 1) % cluster.num_blocks();
+    own[at_launch<0>(i)] = input[at_launch<1>(cluster.thread_rank())];
     const auto steps = range(0, rounds);
-    const bool all_within = (holds_at_launch<2> && holds_at_launch<4> || covers(got, values_of(steps) % 2) && covers_row<decltype(got.get_unchecked(0))>(values_of(i)) && covers(own, values_of(i)));
+    const bool all_within = (holds_at_launch<0> && holds_at_launch<2> || covers(got, values_of(steps) % 2) && covers_row<decltype(got.get_unchecked(0))>(values_of(i)) && covers(own, values_of(i)));
     keep_test(all_within);
     #pragma unroll 2
     for (auto round : steps) {
@@ -49,7 +49,7 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
 
             empty[buffer].wait_parity(round / 2 % 2 == 0);
             if (!all_within) {
-                require(at_launch<4>(within(got, buffer)));
+                require(at_launch<2>(within(got, buffer)));
             }
 #line 33 "ui-tests/conformance/src/kernels/async_peers.rs"
             auto there = cluster.map_shared_rank(row_of_unchecked(got, buffer), next);
@@ -58,7 +58,7 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
         }
         full[buffer].wait_parity(round / 2 % 2 == 1);
         if (!all_within) {
-            require(at_launch<4>(within(got, buffer)) & at_launch<2>(within_row<decltype(got.get_unchecked(0))>(i)));
+            require(at_launch<2>(within(got, buffer)) & at_launch<0>(within_row<decltype(got.get_unchecked(0))>(i)));
         }
 #line 38 "ui-tests/conformance/src/kernels/async_peers.rs"
         auto value = got.get_unchecked(buffer).get_unchecked(i) * 3 + i;
@@ -68,12 +68,12 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
             cluster.map_shared_rank(empty[buffer], before).arrive_shared(); // orders shared memory: line 24 accesses shared memory
         }
         if (!all_within) {
-            require(at_launch<2>(within(own, i)));
+            require(at_launch<0>(within(own, i)));
         }
 #line 44 "ui-tests/conformance/src/kernels/async_peers.rs"
         cluster.sync(); // orders all memory: line 19 uses a phase barrier
         own.get_unchecked(i) = value;
     }
-    out[at_launch<5>(cluster.thread_rank())] = own[at_launch<2>(i)];
+    out[at_launch<3>(cluster.thread_rank())] = own[at_launch<0>(i)];
     cluster.sync(); // orders all memory: line 19 uses a phase barrier
 }

@@ -38,11 +38,11 @@ share(readonly_slice<i32> input, slice_mut<i32> output, const __grid_constant__ 
     require_of_warp(at_launch<1>(within(input, i)));
 #line 28 "ui-tests/conformance/src/kernels/guide.rs"
     auto local = local_processing(input.get_unchecked(i));
-    auto next = (cluster.block_rank() + 1) % at_launch<2>(cluster.num_blocks());
+    auto next = (cluster.block_rank() + 1) % cluster.num_blocks();
     auto dsmem = cluster.map_shared_rank(array, next);
     cluster.barrier_wait_shared(token);
 
-    require_of_warp(at_launch<0>(within(dsmem, block.thread_rank())) & at_launch<3>(within(output, i)));
+    require_of_warp(at_launch<0>(within(dsmem, block.thread_rank())) & at_launch<2>(within(output, i)));
 #line 33 "ui-tests/conformance/src/kernels/guide.rs"
     output.get_unchecked(i) = peer_reads.of(dsmem.get_unchecked(block.thread_rank())) + local;
     cluster.sync_shared(peer_reads); // orders shared memory: line 33 reads a peer's shared memory

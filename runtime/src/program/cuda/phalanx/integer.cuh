@@ -182,21 +182,21 @@ struct integer {
         }
         return integer(static_cast<Raw>(a.value % b.value.value));
     }
-    // A division of 64 bits takes several times as long as one of words.
+    // A division of 64 bits takes several times as long as one of words. It is the compiler's own, which knows more of its result.
     __device__ __forceinline__ friend constexpr integer operator/(integer a, detail::word_divisor<integer> b) {
-        const detail::divisor<integer> divisor(b.value, b.site);
         if constexpr (sizeof(Raw) == 8 && !detail::signed_integer<Raw>) {
-            return integer(static_cast<Raw>((word(a) / detail::divisor<integer<unsigned>>(word(b.value), b.site)).value));
+            check_division(a, detail::divisor<integer>(b.value, b.site));
+            return integer(static_cast<Raw>(static_cast<unsigned>(a.value) / static_cast<unsigned>(b.value.value)));
         } else {
-            return a / divisor;
+            return a / detail::divisor<integer>(b.value, b.site);
         }
     }
     __device__ __forceinline__ friend constexpr integer operator%(integer a, detail::word_divisor<integer> b) {
-        const detail::divisor<integer> divisor(b.value, b.site);
         if constexpr (sizeof(Raw) == 8 && !detail::signed_integer<Raw>) {
-            return integer(static_cast<Raw>((word(a) % detail::divisor<integer<unsigned>>(word(b.value), b.site)).value));
+            check_division(a, detail::divisor<integer>(b.value, b.site));
+            return integer(static_cast<Raw>(static_cast<unsigned>(a.value) % static_cast<unsigned>(b.value.value)));
         } else {
-            return a % divisor;
+            return a % detail::divisor<integer>(b.value, b.site);
         }
     }
     __device__ __forceinline__ friend constexpr integer operator&(integer a, integer b) {
@@ -254,10 +254,6 @@ struct integer {
     }
 
   private:
-    __device__ __forceinline__ static constexpr auto word(integer value) {
-        return integer<unsigned>(static_cast<unsigned>(value.value));
-    }
-
     __device__ __forceinline__ static constexpr integer wrap(wide value) { return integer(static_cast<Raw>(value)); }
 
     __device__ __forceinline__ static constexpr void check_division(integer a, const detail::divisor<integer>& b) {
