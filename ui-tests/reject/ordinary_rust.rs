@@ -265,7 +265,7 @@ fn iterators_as_values(input: &[u32], out: &mut [u32], n: u32) {
 }
 
 #[device]
-fn checked(x: u32) -> Result<(), u32> {
+fn without_value(x: u32) -> Result<(), u32> {
     if x > 3 { Err(x) } else { Ok(()) }
 }
 
