@@ -160,12 +160,12 @@ pub(super) fn read_only(function: &Function) -> BTreeSet<LocalId> {
 
 /// Returns the name of the memory that an expression is, or is a part of.
 fn memory_of(expr: &Expr) -> Option<LocalId> {
-    match &expr.kind {
-        ExprKind::Local(local) => Some(*local),
-        ExprKind::Borrow { target, .. } => memory_of(target),
-        ExprKind::Op { op: Op::Part { form, .. }, operands, .. } if *form != Part::Array => {
-            memory_of(operands.first()?)
-        }
-        _ => None,
+    if let ExprKind::Local(local) = expr.kind {
+        return Some(local);
     }
+    if let ExprKind::Borrow { target, .. } = &expr.kind {
+        return memory_of(target);
+    }
+    let ExprKind::Op { op: Op::Part { form, .. }, operands, .. } = &expr.kind else { return None };
+    memory_of(operands.first().filter(|_| *form != Part::Array)?)
 }
