@@ -220,7 +220,7 @@ fn floats_from_memory(device: &Device) -> Outcome {
     let mut out = device.zeros::<u32>(64)?;
     looked_up(&entries, &input, &mut out, -1.0, 0.75).grid(2).launch(device)?;
     let of = |&number: &f32| {
-        let bin = table[((number + 1.0) / 0.75).trunc().max(0.0).min(11.0) as usize];
+        let bin = table[((number + 1.0) / 0.75).trunc().clamp(0.0, 11.0) as usize];
         let far = if !(number < 0.0 || number >= 8.0) { table[number as usize] } else { 0 };
         bin + 1000 * far
     };
