@@ -5,6 +5,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::{Expr, Local, Pat, PatIdent, Stmt, parse2};
 
 use super::Parser;
+use super::readable::name_of;
 use super::stmt::mentions;
 use super::syntax::strip;
 use crate::span::SpanRange;
@@ -129,13 +130,6 @@ fn in_block(block: &mut syn::Block, count: usize, visit: &mut dyn FnMut(&[Expr])
     match block.stmts.last_mut()? {
         Stmt::Expr(tail, None) => each_outcome(tail, count, visit),
         Stmt::Expr(Expr::Return(_) | Expr::Break(_) | Expr::Continue(_), Some(_)) => Some(()),
-        _ => None,
-    }
-}
-
-fn name_of(pat: &Pat) -> Option<&PatIdent> {
-    match pat {
-        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(name),
         _ => None,
     }
 }

@@ -11,6 +11,7 @@ use super::Parser;
 use super::filled_arrays::Filling;
 use super::iter_consumers::with_stated_type;
 use super::operand_types::TypeHint;
+use super::readable::name_of;
 use super::signature::shape_kind;
 use super::syntax::strip;
 use crate::messages;
@@ -316,11 +317,9 @@ fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
         && names.elems.len() == values.elems.len()
         && names.elems.iter().all(|name| name_of(name).is_some())
         && (values.elems.iter().any(is_origin) || values.elems.iter().all(is_name))
-        && !values
-            .elems
-            .iter()
-            .enumerate()
-            .any(|(at, value)| names.elems.iter().take(at).filter_map(name_of).any(|name| mentions(value, name)));
+        && !values.elems.iter().enumerate().any(|(at, value)| {
+            names.elems.iter().take(at).filter_map(name_of).any(|name| mentions(value, &name.ident))
+        });
     if !separable {
         return whole();
     }
@@ -403,13 +402,6 @@ pub(super) fn mentions(value: &syn::Expr, name: &Ident) -> bool {
 }
 
 /// The name that a pattern is, if it is nothing else.
-fn name_of(pat: &Pat) -> Option<&Ident> {
-    match pat {
-        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(&name.ident),
-        _ => None,
-    }
-}
-
 /// The length of the arrays that a shared array has for elements.
 fn rows(value: &Expr) -> Option<ValueId> {
     let ExprKind::Op { op: Op::SharedArray(_), types: Some((row, _)), .. } = &value.kind else { return None };

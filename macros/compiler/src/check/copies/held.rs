@@ -1,19 +1,13 @@
-//! What an `Option` or a flag tells of a copy: one that is `Some`, or `true`, wherever the copy is in flight says on the edge where it is not
-//! that the copy is not in flight. Facts of variables at a point, by copy.
+//! `Option`s and flags that tell whether a copy is in flight. If a variable is `Some`, or `true`, wherever the copy is in flight, the copy is not
+//! in flight on the edge of a branch where the variable is not. These are facts of variables at a point, by copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flight::FlightId;
+use super::holder::Holder;
 use crate::check::cfg::{BlockId, Cfg, Computed, End, Extent, NodeId, Source, StepKind, ValueStep, Variable};
 
-/// A variable, or a value as it was read from one, which may have been set since.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Holder {
-    Variable(Variable),
-    Read(NodeId),
-}
-
-/// What holds: variables that are `true`, and the variants of `Option`s that are `Some`.
+/// The variables that are `true`, and the variants of `Option`s that are `Some`.
 type Holding = BTreeSet<Holder>;
 
 /// The variables that hold, on all paths to a point, and on those on which a copy is in flight, by copy.
@@ -70,9 +64,9 @@ impl Held {
         let Some(variable) = cfg.nodes[value.0].source.read() else { return };
         let read = |holding: &mut Holding| {
             if holding.contains(&Holder::Variable(variable)) {
-                holding.insert(Holder::Read(value));
+                holding.insert(Holder::Node(value));
             } else {
-                holding.remove(&Holder::Read(value));
+                holding.remove(&Holder::Node(value));
             }
         };
         read(&mut self.always);
@@ -85,12 +79,12 @@ impl Held {
         let set = |holding: &mut Holding| {
             let holds = match &of {
                 Some(Of::Always) => true,
-                Some(Of::Variable { read, is_opposite: false, .. }) => holding.contains(&Holder::Read(*read)),
+                Some(Of::Variable { read, is_opposite: false, .. }) => holding.contains(&Holder::Node(*read)),
                 Some(Of::Variable { is_opposite: true, .. }) | None => false,
             };
             // Fields that have steps of their own are set after the whole.
-            if let (Some(fields), Extent::Whole | Extent::Part) = (variable.fields(), extent) {
-                holding.retain(|known| !matches!(known, Holder::Variable(known) if fields.contains(known)));
+            if extent != Extent::Field {
+                holding.retain(|known| !known.is_field_of(variable));
             }
             if holds {
                 holding.insert(Holder::Variable(variable));

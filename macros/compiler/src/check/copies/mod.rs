@@ -12,6 +12,7 @@
 
 mod flight;
 mod held;
+mod holder;
 mod lengths;
 mod newest;
 mod paths;

@@ -1,20 +1,14 @@
-//! Which values may be the product that the warpgroup has begun last, of which a wait that leaves one product in flight says nothing. A
+//! The values that may be the product that the warpgroup has begun last. A wait that leaves one product in flight says nothing of that one. A
 //! statement in a loop begins several products, so that each variable is followed: `next` may be the last one where `busy`, which was `next`
-//! before, is not. Facts of values at a point.
+//! before, is not. These are facts of values at a point.
 
 use std::collections::BTreeMap;
 
 use phalanx_contract::protocol::Behavior;
 
+use super::holder::Holder;
 use super::paths::Paths;
 use crate::check::cfg::{CallId, Cfg, Extent, NodeId, Source, Variable};
-
-/// What holds a product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Holder {
-    Variable(Variable),
-    Node(NodeId),
-}
 
 /// The paths on which each of these may hold the product that was begun last. What is not named holds none, or, as a field, what its whole
 /// does.
@@ -94,11 +88,7 @@ impl Newest {
         let mut paths = self.of(value);
         match extent {
             // Fields that have steps of their own are set after the whole.
-            Extent::Whole => {
-                if let Some(fields) = variable.fields() {
-                    self.0.retain(|holder, _| !matches!(holder, Holder::Variable(of) if fields.contains(of)));
-                }
-            }
+            Extent::Whole => self.0.retain(|holder, _| !holder.is_field_of(variable)),
             Extent::Field | Extent::Part => _ = paths.unite(&self.held_by(Holder::Variable(variable))),
         }
         self.put(Holder::Variable(variable), paths);

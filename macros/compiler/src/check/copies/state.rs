@@ -32,13 +32,13 @@ pub(super) struct State {
     is_unreachable: bool,
     /// The loops that have a further round where a copy is in flight, by copy.
     while_going_on: BTreeMap<FlightId, BTreeSet<Head>>,
-    /// What `Option`s and flags say of copies.
+    /// The `Option`s and flags that tell whether a copy is in flight.
     pub(super) held: Held,
     /// The products after which certainly none has begun, wherever they are in flight.
     pub(super) only_last: BTreeSet<FlightId>,
     /// The calls since a product began at which another one may have been the last.
     not_last: BTreeSet<(FlightId, CallId)>,
-    /// Which values may be the product that was begun last.
+    /// The values that may be the product that was begun last.
     pub(super) newest: Newest,
     /// The copies of which none of the same completion has begun later.
     pub(super) last: BTreeSet<FlightId>,

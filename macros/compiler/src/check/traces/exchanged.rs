@@ -15,7 +15,7 @@ use crate::check::cfg::{
     AccessId, BlockId, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, ValueStep, Variable,
 };
 
-/// What a value follows from.
+/// The sources of a value.
 pub(super) struct Exchanged {
     /// Whether a thread has some of it from others.
     of_others: bool,
@@ -46,13 +46,13 @@ impl Exchanged {
 }
 
 impl Check<'_, '_> {
-    /// What a value follows from, if it follows from what a thread has of others, and that from what the host passes or from the order in
-    /// which they come.
+    /// Returns the sources of a value if the thread has some of it from others, and the host passes some of it or the order decides in which
+    /// threads come.
     pub(super) fn exchanged(&self, value: NodeId) -> Option<Exchanged> {
         self.followed(value).filter(|from| from.of_others && from.of_host)
     }
 
-    /// What a value follows from; `None` if a call may give it.
+    /// Returns the sources of a value; `None` if a call may give it.
     fn followed(&self, value: NodeId) -> Option<Exchanged> {
         let cfg = self.cfg;
         let sets = cfg.values_of_variables();

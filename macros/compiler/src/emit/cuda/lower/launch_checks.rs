@@ -1,6 +1,7 @@
 //! The accesses that the host may check before a launch (`phalanx::program::launch_checks`): those whose index follows from the function's
-//! parameters, the ranks of a thread, and the conditions around the access. So do the operands of divisions, which are faster if they are words. This is a walk over the body with what is known at each place;
-//! `launch_terms` has what an expression is computed of, and `launch_limits` what a condition says.
+//! parameters, the ranks of a thread, and the conditions around the access. So do the operands of divisions, which are faster if they are words.
+//! This is a walk over the body with what is known at each place; `launch_terms` has what an expression is computed of, and `launch_limits` what a
+//! condition says.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +47,7 @@ pub(super) fn launch_checks<'e>(
         divisions: 0,
     };
     for (param, terms) in walk.uses.params(function) {
-        walk.scope.rebind(param, Some(Origin::Terms(terms)));
+        walk.scope.bind(param, Origin::Terms(terms));
     }
     walk.body();
     walk.found.closure_calls = walk.uses.calls();
@@ -118,7 +119,7 @@ impl<'e> Walk<'e> {
                 self.expr(init);
                 self.scope.left = MOST_READ;
                 for (half, length) in halves.iter().zip(self.scope.lengths_of_halves(init).into_iter().flatten()) {
-                    half.and_then(|half| self.scope.rebind(half, Some(Origin::Terms(length))));
+                    half.and_then(|half| self.scope.bind(half, Origin::Terms(length)));
                 }
             }
             StmtKind::Discard(expr) | StmtKind::Expr(expr) => {
@@ -136,11 +137,11 @@ impl<'e> Walk<'e> {
             return;
         }
         if !self.changes(init) {
-            self.scope.rebind(local, Some(Origin::Value(init, ty)));
+            self.scope.bind(local, Origin::Value(init, ty));
         } else if self.scope.function.kind(local) == Kind::Value {
             self.scope.left = MOST_READ;
             let terms = self.scope.terms(init);
-            self.scope.rebind(local, Some(Origin::Terms(terms)));
+            self.scope.bind(local, Origin::Terms(terms));
         }
     }
 
@@ -175,7 +176,7 @@ impl<'e> Walk<'e> {
         if let PatternKind::Bind { local, sub: None } = pattern.kind
             && self.scope.function.local(local).mutable.is_none()
         {
-            self.scope.rebind(local, Some(Origin::Terms(terms)));
+            self.scope.bind(local, Origin::Terms(terms));
         }
     }
 
@@ -297,12 +298,12 @@ impl<'e> Walk<'e> {
 
     fn count(&mut self, local: LocalId, range: &'e Range) {
         if !self.changes(&range.start) && !self.changes(&range.end) {
-            self.scope.rebind(local, Some(Origin::Range(range)));
+            self.scope.bind(local, Origin::Range(range));
             return;
         }
         self.scope.left = MOST_READ;
         let terms = self.scope.range(range);
-        self.scope.rebind(local, Some(Origin::Terms(terms)));
+        self.scope.bind(local, Origin::Terms(terms));
     }
 
     fn access(&mut self, expr: &'e Expr) {
@@ -390,7 +391,7 @@ impl<'e> Walk<'e> {
             if let ExprKind::Closure { params, .. } = &argument.kind {
                 for (number, (param, _)) in (0..=u8::MAX).zip(params) {
                     if self.scope.function.local(*param).mutable.is_none() {
-                        self.scope.rebind(*param, Some(Origin::Terms(passed(number))));
+                        self.scope.bind(*param, Origin::Terms(passed(number)));
                     }
                 }
             } else if let Some(closure) = named_closure(argument) {

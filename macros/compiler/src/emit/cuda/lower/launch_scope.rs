@@ -69,12 +69,16 @@ impl<'e> Scope<'e> {
         self.origins.get(&local).cloned()
     }
 
-    /// Sets where a value comes from, or what it was before.
-    pub(super) fn rebind(&mut self, local: LocalId, origin: Option<Origin<'e>>) -> Option<Origin<'e>> {
+    /// Sets where a value comes from. Returns where it came from before, which `restore` takes.
+    pub(super) fn bind(&mut self, local: LocalId, origin: Origin<'e>) -> Option<Origin<'e>> {
+        self.origins.insert(local, origin)
+    }
+
+    pub(super) fn restore(&mut self, local: LocalId, origin: Option<Origin<'e>>) {
         match origin {
             Some(origin) => self.origins.insert(local, origin),
             None => self.origins.remove(&local),
-        }
+        };
     }
 
     /// Goes to an expression that is evaluated where a condition has this value. Returns what `leave` takes.

@@ -146,12 +146,10 @@ impl<'e> Scope<'e> {
 
     /// Returns one of the values that the arms of an `if` or a `match` have.
     fn one_of_outcomes(&mut self, expr: &'e Expr) -> Terms {
-        let Some(outcomes) =
-            outcomes(expr).filter(|outcomes| !matches!(&outcomes[..], [same] if std::ptr::eq(*same, expr)))
-        else {
-            return vec![Term::Unknown];
-        };
-        one_of(outcomes.into_iter().map(|outcome| self.terms(outcome)).collect())
+        match outcomes(expr) {
+            Some(outcomes) => one_of(outcomes.into_iter().map(|outcome| self.terms(outcome)).collect()),
+            None => vec![Term::Unknown],
+        }
     }
 
     /// Returns the constant of which an expression is a part: an offset in a table.
@@ -302,11 +300,11 @@ impl<'e> Scope<'e> {
         let of_other_calls: Vec<_> = params
             .iter()
             .zip(values)
-            .map(|((param, _), value)| (*param, self.rebind(*param, Some(Origin::Terms(value)))))
+            .map(|((param, _), value)| (*param, self.bind(*param, Origin::Terms(value))))
             .collect();
         let terms = self.terms(result);
         for (param, origin) in of_other_calls {
-            self.rebind(param, origin);
+            self.restore(param, origin);
         }
         terms
     }
