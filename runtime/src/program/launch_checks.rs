@@ -3,6 +3,8 @@
 //! width + width - 1`. If that is less than the memory's length, the code of the launch (`gpu::variant`) has no check there. If it is not,
 //! the kernel makes the check itself, as the access may still be within bounds.
 //!
+//! So the host knows of numbers that they are words, too, by which operations on them are faster.
+//!
 //! The macro writes what an index is computed of (`launch_terms`). This file puts the checks of a kernel and of the device functions that it calls together.
 //! `graph` evaluates them in the launch, by the arithmetic of `numbers`: of `values`, which are integers, and of `floats`.
 
@@ -55,19 +57,25 @@ impl LaunchChecks {
     pub(super) fn of(functions: &[Resolved]) -> (LaunchChecks, Numbers) {
         let mut all = LaunchChecks::default();
         let arguments = arguments(functions, &mut all.graph);
-        let numbers = functions.iter().zip(&arguments).enumerate().map(|(index, (function, calls))| {
+        let mut numbers: Numbers = functions.iter().map(|of| vec![None; of.definition.template.launch.checks.len()]).collect();
+        for (index, function) in functions.iter().enumerate() {
             let template = function.definition.template;
             for (site, at) in (0..).zip(template.sites) {
                 all.places.entry((template.file, at.line, at.column)).or_default().insert((index, site));
             }
-            let number = |check: &LaunchCheck| {
-                let number = all.number(check, (functions, index), calls.as_ref()?)?;
-                all.sites[number].extend(check.sites.iter().map(|site| (index, *site)));
-                Some(number)
-            };
-            template.launch.accesses.iter().map(number).collect()
-        });
-        let numbers = numbers.collect();
+        }
+        // A check that vanishes is worth more than an operation on words.
+        for of_words in [false, true] {
+            for (index, (function, calls)) in functions.iter().zip(&arguments).enumerate() {
+                let checks = function.definition.template.launch.checks.iter().zip(&mut numbers[index]);
+                for (check, number) in checks.filter(|(check, _)| check.sites.is_empty() == of_words) {
+                    *number = calls.as_ref().and_then(|calls| all.number(check, (functions, index), calls));
+                    if let Some(number) = *number {
+                        all.sites[number].extend(check.sites.iter().map(|site| (index, *site)));
+                    }
+                }
+            }
+        }
         (all, numbers)
     }
 
@@ -78,6 +86,9 @@ impl LaunchChecks {
             Some(Check { index: index?, length: length?, is_end: check.is_end })
         };
         let checks: Vec<Check> = calls.iter().map(of_call).collect::<Option<_>>()?;
+        if !checks.iter().all(|check| self.graph.may_be_integer(check.index)) {
+            return None;
+        }
         let known = self.checks.iter().position(|other| *other == checks);
         known.or_else(|| {
             (!checks.is_empty() && self.checks.len() < MOST_CHECKS).then(|| {

@@ -3,8 +3,8 @@
 /// What the host may check before a launch, and what that needs of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchTerms {
-    /// The accesses, in the order of their numbers in the text.
-    pub accesses: &'static [LaunchCheck],
+    /// The checks, in the order of their numbers in the text.
+    pub checks: &'static [LaunchCheck],
     /// The calls of device functions.
     pub device_calls: &'static [LaunchCall],
     /// The calls of closures.
@@ -18,7 +18,7 @@ pub struct LaunchTerms {
 impl LaunchTerms {
     /// Those of a function of which the host checks nothing.
     pub const NONE: LaunchTerms =
-        LaunchTerms { accesses: &[], device_calls: &[], closure_calls: &[], results: &[], parameters: &[] };
+        LaunchTerms { checks: &[], device_calls: &[], closure_calls: &[], results: &[], parameters: &[] };
 }
 
 /// A part of an expression in postfix order.
@@ -145,18 +145,26 @@ pub enum Operation {
     Div,
     /// `a % b`
     Rem,
+    /// `a.rem_euclid(b)`
+    RemEuclid,
     /// `a << b`
     Shl,
     /// `a >> b`
     Shr,
     /// `a & b`
     And,
+    /// `a | b`
+    Or,
+    /// `a ^ b`
+    Xor,
     /// `a.min(b)`
     Min,
     /// `a.max(b)`
     Max,
     /// `a.saturating_sub(b)`
     SaturatingSub,
+    /// `a.abs_diff(b)`
+    AbsDiff,
     /// A number from `a` to `b`, without `b`.
     Range,
     /// A number from `a` to `b`.
@@ -182,7 +190,7 @@ pub enum Comparison {
     Equal,
 }
 
-/// A check of an access.
+/// A check of an access; or, without one, whether a number is less than another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchCheck {
     /// The index, or the end of a part of the memory.

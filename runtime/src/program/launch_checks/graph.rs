@@ -275,6 +275,30 @@ impl Graph {
         all
     }
 
+    /// Whether some launch may know an expression as an integer. The text of an operation may be one of floats, or of what no launch knows.
+    pub(super) fn may_be_integer(&self, id: Id) -> bool {
+        let of = |id: &Id| self.may_be_integer(*id);
+        match &self.nodes[id] {
+            Node::Integers(values) => *values != Values::UNKNOWN,
+            Node::Parameter(_, _, NumberType::Integer(_)) | Node::Length(_) | Node::Launch(_) | Node::TileRank(_) => true,
+            Node::Cast(Some(NumberType::Integer(_)), _) => true,
+            Node::Float(..) | Node::Parameter(..) | Node::Cast(..) | Node::Rounded(..) => false,
+            Node::Operation(Operation::Min | Operation::Max | Operation::And, values) => values.iter().any(of),
+            Node::Operation(
+                Operation::Div
+                | Operation::Rem
+                | Operation::RemEuclid
+                | Operation::Shr
+                | Operation::Range
+                | Operation::RangeInclusive,
+                [_, second],
+            ) => of(second),
+            Node::Operation(_, values) => values.iter().all(of),
+            Node::Clamp([_, bounds @ ..]) => bounds.iter().all(of),
+            Node::Limited(_, [value, _, bound]) => of(value) || of(bound),
+        }
+    }
+
     fn node(&mut self, node: Node) -> Option<Id> {
         if let Some(&known) = self.ids.get(&node) {
             return Some(known);

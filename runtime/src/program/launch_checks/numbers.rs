@@ -76,7 +76,7 @@ impl Numbers {
     pub(super) fn rounded(self, by: Rounded) -> Numbers {
         match self {
             // Of an integer, or of a value that may be one.
-            AsIntegers(_) if by == Rounded::Abs => AsIntegers(Values::UNKNOWN),
+            AsIntegers(values) if by == Rounded::Abs => AsIntegers(values.without_sign()),
             _ => AsFloats(self.floats().rounded(by)),
         }
     }

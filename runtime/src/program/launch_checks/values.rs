@@ -194,8 +194,14 @@ impl Values {
                     _ => Between(low.min(other_low), high.max(other_high)),
                 })
             }
-            Operation::Div | Operation::Rem | Operation::Shr | Operation::And => first.divided(operation, second),
+            Operation::Div | Operation::Rem | Operation::RemEuclid | Operation::Shr | Operation::And => {
+                first.divided(operation, second)
+            }
+            Operation::Or | Operation::Xor => first.joined(operation, second),
             Operation::Min | Operation::Max | Operation::SaturatingSub => first.bounded(operation, second),
+            // Of signed integers, it has another type.
+            Operation::AbsDiff if ty.is_some_and(|ty| ty.signed) => return Values::UNKNOWN,
+            Operation::AbsDiff => first.distance(second),
         };
         Values { ty, known: known.unwrap_or(Nothing) }
     }
@@ -238,24 +244,61 @@ impl Values {
                 let (low, high) = natural.filter(|_| 1 <= from)?;
                 Some(Between(low / to, high / from))
             }
-            Operation::Rem => {
+            Operation::Rem | Operation::RemEuclid => {
                 (1 <= from).then_some(())?;
-                match natural {
-                    Some((low, high)) if high < from => Some(Between(low, high)),
-                    Some((_, high)) => Some(Between(0, high.min(to - 1))),
-                    None => self.ty.filter(|ty| !ty.signed).map(|_| Between(0, to - 1)),
-                }
+                let ty = self.ty?;
+                Some(match natural {
+                    Some((low, high)) if high < from => Between(low, high),
+                    Some((_, high)) => Between(0, high.min(to - 1)),
+                    // The remainder has the sign of the dividend.
+                    None if ty.signed && operation == Operation::Rem => Between(1 - to, to - 1),
+                    None => Between(0, to - 1),
+                })
             }
             Operation::Shr => {
-                let (low, high) = natural?;
+                let (low, high) = self.exact()?;
                 let is_amount = 0 <= from && to < i128::from(self.ty?.bits);
-                is_amount.then(|| Between(low >> to, high >> from))
+                is_amount.then(|| Between((low >> from).min(low >> to), (high >> from).max(high >> to)))
             }
             _ => {
                 let mask = (0 <= from).then_some(to);
                 let least = natural.map(|(_, high)| high).into_iter().chain(mask).min()?;
                 Some(Between(0, least))
             }
+        }
+    }
+
+    /// Returns what has bits of both, which are natural.
+    fn joined(self, operation: Operation, other: Values) -> Option<Known> {
+        let ((low, high), (from, to)) = (self.exact()?, other.exact()?);
+        if low > high || from > to {
+            return Some(Between(1, 0));
+        }
+        (0 <= low && 0 <= from).then_some(())?;
+        let bits = i128::BITS - high.max(to).leading_zeros();
+        let least = if operation == Operation::Or { low.max(from) } else { 0 };
+        Some(Between(least, (1 << bits) - 1))
+    }
+
+    fn distance(self, other: Values) -> Option<Known> {
+        let ((low, high), (from, to)) = (self.exact()?, other.exact()?);
+        if low > high || from > to {
+            return Some(Between(1, 0));
+        }
+        Some(Between((low - to).max(from - high).max(0), (high - from).max(to - low)))
+    }
+
+    /// Returns the values without their signs.
+    pub(super) fn without_sign(self) -> Values {
+        // The least number of a type has none of it without a sign.
+        let of = |(low, high): (i128, i128)| {
+            let has_least = self.ty.is_some_and(|ty| low == ty.least() && ty.signed);
+            let least = if low <= 0 && 0 <= high { 0 } else { low.abs().min(high.abs()) };
+            (low <= high && !has_least).then(|| Between(least, low.abs().max(high.abs())))
+        };
+        match (self.ty, self.exact().and_then(of)) {
+            (Some(_), Some(known)) => Values { known, ..self },
+            _ => Values::UNKNOWN,
         }
     }
 

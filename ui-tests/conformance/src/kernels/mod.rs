@@ -123,6 +123,7 @@ mod warpgroups;
 mod warps;
 mod weak;
 mod whole_warps;
+mod words;
 
 use crate::Module;
 
@@ -235,6 +236,7 @@ pub fn modules() -> Vec<Module> {
         warpgroup_sums::modules(),
         warpgroup_transposed::modules(),
         whole_warps::modules(),
+        words::modules(),
         appended::modules(),
     ];
     modules.into_iter().flatten().collect()

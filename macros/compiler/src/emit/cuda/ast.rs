@@ -186,7 +186,9 @@ pub(crate) enum CuExpr {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum AtLaunchForm {
     /// `at_launch<3>(of)`, of an index or a check.
-    Wrapped,
+    Index,
+    /// `word_at_launch<3>(of)`, of the first operand of an operation.
+    Word,
     /// `(holds_at_launch<3> || of)`, of a test.
     Or,
     /// `(holds_at_launch<3> ? unchecked : of)`

@@ -17,7 +17,8 @@ pub(crate) struct AtLaunch {
     pub(crate) result: Vec<Terms>,
 }
 
-/// A check: an index, or the end of a part of memory, and the length of the memory.
+/// A check: an index, or the end of a part of memory, and the length of the memory; or, without an access, a number and what it is less than if it
+/// is a word.
 #[derive(Debug)]
 pub(crate) struct LaunchCheck {
     pub(crate) index: Terms,
@@ -68,11 +69,11 @@ pub(crate) enum Term {
     Result(SlotId, u8),
     Unknown,
     /// Any value of an integer type; whether that alone says much, as of a byte.
-    AnyOf(TypeId, bool),
+    AnyOf(TypeId, NumberKind, bool),
     /// Any number that a constant has in it.
     AnyIn(ValueId),
     Operation(Operation),
-    Cast(TypeId),
+    Cast(TypeId, NumberKind),
     Clamp,
     /// A method of floats: `floor`.
     Rounded(&'static str),
@@ -87,12 +88,16 @@ pub(crate) enum Operation {
     Mul,
     Div,
     Rem,
+    RemEuclid,
     Shl,
     Shr,
     And,
+    Or,
+    Xor,
     Min,
     Max,
     SaturatingSub,
+    AbsDiff,
     Range,
     RangeInclusive,
     Either,
@@ -145,21 +150,27 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
             | Term::TileRank(_)
             | Term::AnyIn(_)
             | Term::Result(..) => true,
-            Term::AnyOf(_, is_narrow) => *is_narrow,
+            Term::AnyOf(.., is_narrow) => *is_narrow,
             Term::Unknown => false,
-            Term::Cast(_) | Term::Rounded(_) => pop_last(&mut stack),
+            Term::Cast(..) | Term::Rounded(_) => pop_last(&mut stack),
             Term::Operation(operation) => {
                 let (second, first) = (pop_last(&mut stack), pop_last(&mut stack));
                 match operation {
                     Operation::Min | Operation::Max | Operation::And => first || second,
-                    Operation::Rem | Operation::Div | Operation::Shr | Operation::Range | Operation::RangeInclusive => {
-                        second
-                    }
+                    Operation::Rem
+                    | Operation::RemEuclid
+                    | Operation::Div
+                    | Operation::Shr
+                    | Operation::Range
+                    | Operation::RangeInclusive => second,
                     Operation::Add
                     | Operation::Sub
                     | Operation::Mul
                     | Operation::Shl
+                    | Operation::Or
+                    | Operation::Xor
                     | Operation::SaturatingSub
+                    | Operation::AbsDiff
                     | Operation::Either
                     | Operation::End => first && second,
                 }
@@ -181,32 +192,101 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
     pop_last(&mut stack)
 }
 
-/// Whether a value may be one of 64 bits, as far as its terms show.
-pub(crate) fn may_be_wide(terms: &[Term]) -> bool {
-    terms.iter().any(|term| match term {
-        Term::Launch(name, _) => {
-            matches!(
-                *name,
-                "RankInGrid" | "ThreadsOfGrid" | "BlockRankInGrid" | "BlocksOfGrid" | "ClusterRank" | "ClustersOfGrid"
-            )
+/// What the text shows of the type of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NumberKind {
+    Float,
+    /// An integer of at most 32 bits.
+    Narrow,
+    /// An integer of 64 bits.
+    Wide,
+    Unknown,
+}
+
+impl NumberKind {
+    /// Returns that of a type with this name.
+    pub(crate) fn named(name: &str) -> NumberKind {
+        match name {
+            "u8" | "i8" | "u16" | "i16" | "u32" | "i32" => NumberKind::Narrow,
+            "u64" | "i64" | "usize" | "isize" => NumberKind::Wide,
+            "f16" | "bf16" | "f32" | "f64" => NumberKind::Float,
+            _ => NumberKind::Unknown,
         }
-        Term::Literal(_) | Term::RankInTile(_) | Term::TileRank(_) | Term::Operation(_) | Term::Clamp => false,
-        Term::Float(_) | Term::SuffixedFloat(..) | Term::TypedFloat(..) | Term::Rounded(_) => false,
-        Term::Limit(_) | Term::LimitOfSum(_) => false,
-        Term::Typed(..)
-        | Term::Suffixed(..)
-        | Term::Constant(_)
-        | Term::Parameter(_)
-        | Term::Field(..)
-        | Term::Length(_)
-        | Term::OfClosure(..)
-        | Term::OfPassedClosure(..)
-        | Term::Result(..)
-        | Term::Unknown
-        | Term::AnyOf(..)
-        | Term::AnyIn(_)
-        | Term::Cast(_) => true,
-    })
+    }
+
+    fn of_shape(shape: &TypeShape) -> NumberKind {
+        match shape {
+            TypeShape::Scalar(name, _) => NumberKind::named(name),
+            _ => NumberKind::Unknown,
+        }
+    }
+
+    fn of_launch(name: &str) -> NumberKind {
+        match name {
+            "RankInGrid" | "ThreadsOfGrid" | "BlockRankInGrid" | "BlocksOfGrid" | "ClusterRank" | "ClustersOfGrid" => {
+                NumberKind::Wide
+            }
+            _ => NumberKind::Narrow,
+        }
+    }
+
+    /// Returns that of two numbers which have one type.
+    fn or(self, other: NumberKind) -> NumberKind {
+        if self == NumberKind::Unknown { other } else { self }
+    }
+}
+
+/// Returns what the text shows of the type of a function's expression.
+pub(crate) fn number_kind(terms: &[Term], function: &Function) -> NumberKind {
+    let mut stack: Vec<NumberKind> = Vec::new();
+    let pop = |stack: &mut Vec<NumberKind>| stack.pop().unwrap_or(NumberKind::Unknown);
+    for term in terms {
+        let kind = match term {
+            Term::Parameter(index) => match &function.params[usize::from(*index)].ty {
+                ParamType::Value(ty) => NumberKind::of_shape(&ty.shape),
+                _ => NumberKind::Unknown,
+            },
+            Term::Suffixed(_, name) => NumberKind::named(name),
+            Term::Launch(name, _) => NumberKind::of_launch(name),
+            Term::RankInTile(_) | Term::TileRank(_) => NumberKind::Narrow,
+            Term::Length(_) => NumberKind::Wide,
+            Term::Float(_) | Term::SuffixedFloat(..) | Term::TypedFloat(..) => NumberKind::Float,
+            Term::AnyOf(_, kind, _) => *kind,
+            Term::Cast(_, kind) => {
+                pop(&mut stack);
+                *kind
+            }
+            Term::Literal(_)
+            | Term::Typed(..)
+            | Term::Constant(_)
+            | Term::Field(..)
+            | Term::OfClosure(..)
+            | Term::OfPassedClosure(..)
+            | Term::Result(..)
+            | Term::AnyIn(_)
+            | Term::Unknown => NumberKind::Unknown,
+            Term::Operation(Operation::Shl | Operation::Shr) | Term::Limit(_) => {
+                pop(&mut stack);
+                pop(&mut stack)
+            }
+            Term::Operation(_) => {
+                let (second, first) = (pop(&mut stack), pop(&mut stack));
+                first.or(second)
+            }
+            Term::Clamp => {
+                let (most, least) = (pop(&mut stack), pop(&mut stack));
+                pop(&mut stack).or(least).or(most)
+            }
+            Term::Rounded(_) => pop(&mut stack),
+            Term::LimitOfSum(_) => {
+                pop(&mut stack);
+                pop(&mut stack);
+                pop(&mut stack)
+            }
+        };
+        stack.push(kind);
+    }
+    pop(&mut stack)
 }
 
 /// Returns the checks, the calls and the kinds of a function's parameters for its template.
@@ -239,7 +319,7 @@ pub(crate) fn launch_terms(at_launch: &AtLaunch, function: &Function) -> TokenSt
         Role::Device | Role::Method => quote!(&[]),
     };
     quote!(::phalanx::__private::LaunchTerms {
-        accesses: #checks, device_calls: #calls, closure_calls: #closure_calls, results: #result, parameters: #parameters
+        checks: #checks, device_calls: #calls, closure_calls: #closure_calls, results: #result, parameters: #parameters
     })
 }
 
@@ -282,13 +362,13 @@ fn list(terms: &[Term]) -> TokenStream {
         Term::TileRank(ValueId(size)) => quote!(Term::TileRank(#size)),
         Term::Result(SlotId(slot), part) => quote!(Term::Result(#slot, #part)),
         Term::Unknown => quote!(Term::Unknown),
-        Term::AnyOf(TypeId(ty), _) => quote!(Term::AnyOf(#ty)),
+        Term::AnyOf(TypeId(ty), ..) => quote!(Term::AnyOf(#ty)),
         Term::AnyIn(ValueId(value)) => quote!(Term::AnyIn(#value)),
         Term::Operation(operation) => {
             let name = format_ident!("{operation:?}");
             quote!(Term::Operation(Operation::#name))
         }
-        Term::Cast(TypeId(ty)) => quote!(Term::Cast(#ty)),
+        Term::Cast(TypeId(ty), _) => quote!(Term::Cast(#ty)),
         Term::Clamp => quote!(Term::Clamp),
         Term::Rounded(name) => {
             let name = format_ident!("{name}");

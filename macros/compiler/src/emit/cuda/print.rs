@@ -279,7 +279,8 @@ impl Printer<'_> {
         };
         let around = |text: Vec<Fragment>| Fragment::AtLaunch { checks: checks.to_vec(), text };
         let before = match form {
-            AtLaunchForm::Wrapped => [name("at_launch"), vec!["(".into()]].concat(),
+            AtLaunchForm::Index => [name("at_launch"), vec!["(".into()]].concat(),
+            AtLaunchForm::Word => [name("word_at_launch"), vec!["(".into()]].concat(),
             AtLaunchForm::Or => [vec!["(".into()], name("holds_at_launch"), vec![" || ".into()]].concat(),
             AtLaunchForm::Otherwise(unchecked) => {
                 let mut inner = Printer { out: Vec::new(), indent: self.indent, names: self.names };

@@ -12,7 +12,7 @@ fn checks(source: &str) -> Vec<String> {
     all_checks(source).into_iter().filter(|check| !check.ends_with(WORDS)).collect()
 }
 
-/// What the larger operand of a division is less than, if both are words.
+/// What a number is less than if it is a word.
 const WORDS: &str = "< 4294967296";
 
 #[track_caller]
@@ -25,7 +25,7 @@ fn all_checks(source: &str) -> Vec<String> {
         let is_end = fields.stream().to_string().contains("is_end : true");
         format!("{index} {} {length}", if is_end { "<=" } else { "<" })
     };
-    let found = list(expansion, "accesses").unwrap();
+    let found = list(expansion, "checks").unwrap();
     found.iter().filter(|check| !check.is_empty()).map(of_check).collect()
 }
 
@@ -124,6 +124,18 @@ fn ranks_and_parameters() {
     has("let lane = tiled_partition::<32>(&this_thread_block()); out[n] = 1.0;", &["p2 < len1"]);
     // What is loaded, or changes, is unknown, and no check.
     has("let k = x[n] as usize; let mut j = n; j += 1; out[k] = 1.0; out[j] = 1.0;", &["p2 < len0"]);
+}
+
+#[test]
+fn methods_and_bits() {
+    has("out[n.abs_diff(w)] = 1.0;", &["absdiff(p2, p3) < len1"]);
+    has("out[s.rem_euclid(9) as usize] = 1.0;", &["T(remeuclid(p4, 9)) < len1"]);
+    has("out[n.div_ceil(4)] = 1.0;", &["div(((p2 + 4) - 1), 4) < len1"]);
+    has("out[n.next_multiple_of(w)] = 1.0;", &["(div(((p2 + p3) - 1), p3) * p3) < len1"]);
+    has("out[n.pow(3)] = 1.0;", &["((p2 * p2) * p2) < len1"]);
+    has("out[n.trailing_zeros() as usize] = 1.0;", &["T((0..=128)) < len1"]);
+    has("out[n ^ 1 | w] = 1.0;", &["or(xor(p2, 1), p3) < len1"]);
+    has("let k = x[n] as usize; out[n.pow(9)] = 1.0; out[k.pow(2)] = 1.0; out[k ^ 1] = 1.0;", &["p2 < len0"]);
 }
 
 #[test]
@@ -348,21 +360,55 @@ fn arms_tables_and_loads() {
 }
 
 #[test]
-fn divisions_of_words() {
-    let divisions = |body: &str| {
+fn operations_on_words() {
+    let words = |body: &str| {
         let all = all_checks(&format!("{KERNEL} {{ {body} }}"));
-        all.into_iter().filter(|check| check.ends_with(WORDS)).collect::<Vec<String>>()
+        let words = all.iter().filter_map(|check| check.strip_suffix(WORDS));
+        words.map(|number| number.trim_end().to_string()).collect::<Vec<String>>()
     };
-    assert_eq!(
-        divisions("let (a, b) = (n * 4, w); out[a / b % n] = 1.0;"),
-        ["max((p2 * 4), p3) < 4294967296", "max(div((p2 * 4), p3), p2) < 4294967296"]
-    );
-    // Constants are cheap, and what is loaded is unknown.
-    assert!(divisions("let k = x[n] as usize; out[n / 8 + k / w] = 1.0;").is_empty());
+    let has = |body: &str, expected: &[&str]| assert_eq!(words(body), expected, "{body}");
+    let has_none = |body: &str| has(body, &[]);
+    has("let (a, b) = (n * 4, w); out[a / b % n] = 1.0;", &["max((p2 * 4), p3)", "max(div((p2 * 4), p3), p2)"]);
+    // A constant is multiplied by its inverse, of 64 bits if the other operand may have so many.
+    has_none("out[n / 8 + n / 3] = 1.0;");
+    has("out[n * w / 3 + n * w / 4] = 1.0;", &["max((p2 * p3), 3)"]);
+    // A product of words is known to be one; of a product with another number it is not.
+    has_none("out[n * w] = 1.0; out[(n + 1) * w] = 1.0;");
+    has("out[(n * w + 1) * n] = 1.0;", &["max(((p2 * p3) + 1), p2)"]);
+    has("let plane = n * w; out[plane * w] = 1.0;", &["max((p2 * p3), p3)"]);
+    // A loop steps by the product instead.
+    has_none("for k in 0..n { out[(k * n + w) * n] = 1.0; }");
+    has("out[n.min(w)] = x[n.max(w).saturating_sub(1)];", &["max(p2, p3)", "max(max(p2, p3), 1)"]);
+    has("out[n.clamp(1, w)] = 1.0;", &["max(max(p2, 1), p3)"]);
+    has("let rank = this_thread_block().thread_rank(); out[rank.min(7) as usize] = 1.0;", &[]);
+    // Of a conversion, it is the integer. What is converted of a parameter is known.
+    has_none("out[0] = n as f32;");
+    has("out[0] = (n * w + 1) as f32;", &["((p2 * p3) + 1)"]);
+    has("let k = x[n].max(0.0).min(5.0) as usize; out[k] = 1.0;", &["T(min(max(?, 0.0), 5.0))"]);
+    has_none("out[0] = x[n] as f32 / x[w]; out[1] = (x[n] * x[w]) * x[0];");
     let text = text(&format!("{KERNEL} {{ let k = n / w; out[0] = k as f32; }}"), |kind| {
         (kind == "AtLaunch").then(String::new)
     });
-    assert!(text.contains("n / at_launch<0>(w)"), "{text}");
+    assert!(text.contains("word_at_launch<0>(n) / w"), "{text}");
+}
+
+#[test]
+fn words_in_memory() {
+    let source = "#[cluster_kernel] fn k(x: &[u32], y: &[u64], out: &mut [f32], w: usize) {
+        out[x[0] as usize / w] = 1.0;
+        out[y[0] as usize / w] = 1.0;
+    }";
+    let words = all_checks(source).into_iter().filter(|check| check.ends_with(WORDS)).count();
+    assert_eq!(words, 1, "{:?}", all_checks(source));
+}
+
+/// What is computed before a loop may be outside of what its accesses are.
+#[test]
+fn tests_before_loops_are_no_operations_on_words() {
+    let source = format!("{KERNEL} {{ let plane = n * w; for k in 0..w {{ if k < n {{ out[plane * n + k] = x[plane * n + k]; }} }} }}");
+    let text = text(&source, |kind| (kind == "AtLaunch").then(String::new));
+    let (test, rest) = text.split_once("for (").unwrap();
+    assert!(!test.contains("word_at_launch") && rest.contains("word_at_launch"), "{text}");
 }
 
 #[test]

@@ -236,7 +236,7 @@ fn lines_and_sites() {
     }";
     let expected = "\
 {
-<line 2>    m<site 1>[at_launch<1>(a <site 0>/ at_launch<0>(a))] += m<site 2>[at_launch<2>(0)];
+<line 2>    m<site 1>[at_launch<0>(a <site 0>/ a)] += m<site 2>[at_launch<1>(0)];
 <line 4>    r <site 3>%= a;
 <line 5>    if (!(a > <slot0 0>)) {
         assertion_failed(<site 4>here(), a, <slot0 0>);

@@ -54,7 +54,7 @@ struct located_index {
     }
 };
 
-// An index that the host has checked before the launch (launch_checks.cuh), or the divisor of a division whose operands are words.
+// An index that the host has checked before the launch (launch_checks.cuh).
 template <class Index>
 struct held_index {
     Index index;

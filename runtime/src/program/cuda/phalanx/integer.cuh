@@ -98,20 +98,6 @@ struct divisor {
     __device__ __forceinline__ constexpr divisor(Literal value, PHALANX_SITE) : value(value), site(site) {}
 };
 
-template <class Index>
-struct held_index;
-
-// A divisor of which the host knows that it and the dividend are natural numbers of 32 bits (launch_checks.cuh).
-template <class Integer>
-struct word_divisor {
-    Integer value;
-    unsigned site;
-
-    template <class Index>
-    __device__ __forceinline__ constexpr word_divisor(held_index<Index> divisor, PHALANX_SITE)
-        : value(divisor.index), site(site) {}
-};
-
 __device__ __forceinline__ constexpr unsigned shift_amount(raw_integer auto amount) {
     return static_cast<unsigned>(amount);
 }
@@ -181,23 +167,6 @@ struct integer {
             }
         }
         return integer(static_cast<Raw>(a.value % b.value.value));
-    }
-    // A division of 64 bits takes several times as long as one of words. It is the compiler's own, which knows more of its result.
-    __device__ __forceinline__ friend constexpr integer operator/(integer a, detail::word_divisor<integer> b) {
-        if constexpr (sizeof(Raw) == 8 && !detail::signed_integer<Raw>) {
-            check_division(a, detail::divisor<integer>(b.value, b.site));
-            return integer(static_cast<Raw>(static_cast<unsigned>(a.value) / static_cast<unsigned>(b.value.value)));
-        } else {
-            return a / detail::divisor<integer>(b.value, b.site);
-        }
-    }
-    __device__ __forceinline__ friend constexpr integer operator%(integer a, detail::word_divisor<integer> b) {
-        if constexpr (sizeof(Raw) == 8 && !detail::signed_integer<Raw>) {
-            check_division(a, detail::divisor<integer>(b.value, b.site));
-            return integer(static_cast<Raw>(static_cast<unsigned>(a.value) % static_cast<unsigned>(b.value.value)));
-        } else {
-            return a % detail::divisor<integer>(b.value, b.site);
-        }
     }
     __device__ __forceinline__ friend constexpr integer operator&(integer a, integer b) {
         return integer(static_cast<Raw>(a.value & b.value));

@@ -2,6 +2,8 @@
 // number in the program. The kernel makes the others itself:
 //
 //     out[at_launch<0>(i)] = a[at_launch<1>(y * width + x)];
+//
+// words.cuh has the operations on words.
 #pragma once
 #include <phalanx/within.cuh>
 
@@ -23,27 +25,6 @@ __device__ __forceinline__ constexpr auto at_launch(Index i) {
     } else {
         return i;
     }
-}
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_integer = false;
-template <class Raw>
-inline constexpr bool is_integer<integer<Raw>> = true;
-
-} // namespace detail
-
-// A divisor that is no integer is what it is, whatever holds.
-template <class A, class B>
-    requires(!detail::is_integer<B>)
-__device__ __forceinline__ constexpr auto operator/(A a, detail::held_index<B> b) {
-    return a / b.index;
-}
-template <class A, class B>
-    requires(!detail::is_integer<B>)
-__device__ __forceinline__ constexpr auto operator%(A a, detail::held_index<B> b) {
-    return a % b.index;
 }
 
 // A check of straight-line code, which is the one of this number.

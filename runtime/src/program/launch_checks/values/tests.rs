@@ -47,14 +47,18 @@ fn result(operation: Operation, ty: Integer, first: i128, second: i128) -> Vec<i
         Operation::Add => of(first + second),
         Operation::Sub => of(first - second),
         Operation::Mul => of(first * second),
-        Operation::Div | Operation::Rem if second == 0 => Vec::new(),
+        Operation::Div | Operation::Rem | Operation::RemEuclid if second == 0 => Vec::new(),
         Operation::Div => of(first / second),
         Operation::Rem => of(first % second),
+        Operation::RemEuclid => of(first.rem_euclid(second)),
         Operation::Shl => of(first << amount),
         Operation::Shr => of(first >> amount),
         Operation::And => of(first & second),
+        Operation::Or => of(first | second),
+        Operation::Xor => of(first ^ second),
         Operation::Min => of(first.min(second)),
         Operation::Max => of(first.max(second)),
+        Operation::AbsDiff => of(first.abs_diff(second) as i128),
         Operation::SaturatingSub => vec![(first - second).clamp(ty.least(), ty.most())],
         Operation::Range => (first..second).collect(),
         Operation::RangeInclusive => (first..=second).collect(),
@@ -63,18 +67,22 @@ fn result(operation: Operation, ty: Integer, first: i128, second: i128) -> Vec<i
     }
 }
 
-const OPERATIONS: [Operation; 15] = [
+const OPERATIONS: [Operation; 19] = [
     Operation::Add,
     Operation::Sub,
     Operation::Mul,
     Operation::Div,
     Operation::Rem,
+    Operation::RemEuclid,
     Operation::Shl,
     Operation::Shr,
     Operation::And,
+    Operation::Or,
+    Operation::Xor,
     Operation::Min,
     Operation::Max,
     Operation::SaturatingSub,
+    Operation::AbsDiff,
     Operation::Range,
     Operation::RangeInclusive,
     Operation::Either,
@@ -85,7 +93,7 @@ const OPERATIONS: [Operation; 15] = [
 fn results_are_among_the_values() {
     let mut rng = Rng::with_seed(1);
     let mut known = 0;
-    for round in 0..28_000 {
+    for round in 0..38_000 {
         let (ty, operation) = (TYPES[round % 2], OPERATIONS[round / 2 % OPERATIONS.len()]);
         let ((first, firsts), (second, seconds)) = (some(ty, &mut rng), some(ty, &mut rng));
         let found = first.operation(operation, second);
@@ -100,7 +108,7 @@ fn results_are_among_the_values() {
             }
         }
     }
-    assert!(known > 14_000, "{known}");
+    assert!(known > 20_000, "{known}");
 }
 
 #[test]
@@ -150,6 +158,10 @@ fn conversions_and_clamped_values() {
             for number in &numbers {
                 assert!((low..=high).any(|value| word(value) == word(*number)), "{number}: {value:?} {wide:?}");
             }
+        }
+        let positive = value.without_sign();
+        for number in numbers.iter().map(|number| wrapped(ty, number.abs())) {
+            assert!(positive == Values::UNKNOWN || has(ty, positive, number), "{number}: {value:?} {positive:?}");
         }
         let ((least, leasts), (most, mosts)) = (some(ty, &mut rng), some(ty, &mut rng));
         let clamped = value.clamp(least, most);

@@ -115,7 +115,7 @@ impl Lower<'_> {
             if form == Form::Once && (all_within.is_some() || Access::of(access).is_some_and(|of| of.is_constant())) {
                 continue;
             }
-            let unless = Unless { all_within, at_launch: known.lower.at_launch.get(&site).copied() };
+            let unless = Unless { all_within, at_launch: known.lower.held_check(site) };
             if of_access.into_iter().all(|test| tests.add(unless.clone(), test)) {
                 accesses.push(site);
                 widened.extend(known.widened(access).map(|index| (site, index)));
@@ -124,7 +124,7 @@ impl Lower<'_> {
         }
         // What an access that happens in each iteration needs anyway, or the compiler of CUDA C++ decides.
         for (site, is_constant, of_access) in conditional {
-            let unless = Unless { all_within: None, at_launch: known.lower.at_launch.get(&site).copied() };
+            let unless = Unless { all_within: None, at_launch: known.lower.held_check(site) };
             if of_access.iter().all(|test| is_constant || tests.has(test, unless.at_launch.is_some()))
                 && of_access.into_iter().all(|test| tests.add(unless.clone(), test))
             {

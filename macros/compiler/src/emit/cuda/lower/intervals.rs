@@ -452,7 +452,7 @@ impl Region for Values<'_, '_, '_> {
     }
 
     fn lowered(&mut self, expr: &Expr) -> CuExpr {
-        self.lower.value(expr)
+        self.lower.beforehand(|lower| lower.value(expr))
     }
 
     fn changes(&self, local: LocalId) -> bool {

@@ -295,7 +295,7 @@ impl Region for Values<'_, '_, '_> {
     }
 
     fn lowered(&mut self, expr: &Expr) -> CuExpr {
-        self.lower.value(expr)
+        self.lower.beforehand(|lower| lower.value(expr))
     }
 
     // What a reference refers to may change where the variable is not named.

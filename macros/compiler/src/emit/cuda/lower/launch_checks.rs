@@ -1,5 +1,5 @@
 //! The accesses that the host may check before a launch (`phalanx::program::launch_checks`): those whose index follows from the function's
-//! parameters, the ranks of a thread, and the conditions around the access. So do the operands of divisions, which are faster if they are words.
+//! parameters, the ranks of a thread, and the conditions around the access; and the operations that are faster on words (`launch_words`).
 //! This is a walk over the body with what is known at each place; `launch_terms` has what an expression is computed of, and `launch_limits` what a
 //! condition says.
 
@@ -16,7 +16,7 @@ use super::launch_terms::{one_of, outcomes};
 use super::nest::{last, parts};
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
 use crate::emit::cuda::at_launch::{
-    AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known, may_be_wide,
+    AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known,
 };
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
@@ -30,28 +30,36 @@ use crate::model::{Function, LocalId, Role, SiteId, SlotId};
 /// The most checks of a function. A program has 64.
 const MOST_CHECKS: usize = 64;
 
-/// The most divisions among them.
-const MOST_DIVISIONS: usize = 16;
+/// The most of them that ask whether a number is a word.
+const MOST_WORDS: usize = 32;
 
-/// Returns the checks of a function, and their numbers by the sites of the accesses and the divisions.
+/// The numbers of checks in a function.
+#[derive(Default)]
+pub(super) struct Numbered {
+    /// Those of accesses, by their sites.
+    accesses: BTreeMap<SiteId, u16>,
+    /// Those that ask whether numbers are words, by the operations that are faster if they are.
+    words: BTreeMap<*const Expr, u16>,
+}
+
+/// Returns the checks of a function, and their numbers.
 pub(super) fn launch_checks<'e>(
     function: &'e Function,
     closures: &'e Closures<'e>,
     conditions: &'e Conditions,
-) -> (AtLaunch, BTreeMap<SiteId, u16>) {
+) -> (AtLaunch, Numbered) {
     let mut walk = Walk {
         scope: Scope::of(function, closures, conditions),
         uses: ClosureUses::of(function, closures),
         found: AtLaunch::default(),
-        sites: BTreeMap::new(),
-        divisions: 0,
+        numbered: Numbered::default(),
     };
     for (param, terms) in walk.uses.params(function) {
         walk.scope.bind(param, Origin::Terms(terms));
     }
     walk.body();
     walk.found.closure_calls = walk.uses.calls();
-    (walk.found, walk.sites)
+    (walk.found, walk.numbered)
 }
 
 /// A walk over the body, with what is known where it is, and what it has found.
@@ -59,9 +67,7 @@ struct Walk<'e> {
     scope: Scope<'e>,
     uses: ClosureUses<'e>,
     found: AtLaunch,
-    sites: BTreeMap<SiteId, u16>,
-    /// How many divisions have a check.
-    divisions: usize,
+    numbered: Numbered,
 }
 
 impl<'e> Walk<'e> {
@@ -275,7 +281,7 @@ impl<'e> Walk<'e> {
                     }
                 });
                 self.access(expr);
-                self.division(expr);
+                self.word(expr);
                 self.call(expr);
                 self.call_of_closure(expr);
             }
@@ -329,46 +335,40 @@ impl<'e> Walk<'e> {
             index.extend(self.scope.terms(distance));
             index.push(Term::Operation(Operation::End));
         }
-        self.check(index, length, is_end, access.site);
+        self.check(index, length, is_end, Some(access.site));
     }
 
-    /// Notes a division whose operands may both be words, whatever their type is.
-    fn division(&mut self, expr: &'e Expr) {
-        let ExprKind::Binary { op: BinaryOp::Div | BinaryOp::Rem, left, right, site: Some(site) } = &expr.kind else {
-            return;
-        };
-        // The compiler of CUDA C++ multiplies by the inverse of a constant. A literal gets its type from the divisor.
-        let is_constant = |operand: &Expr| {
-            matches!(operand.kind, ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Constant(_))
-        };
-        if is_constant(right) || is_constant(left) || self.divisions == MOST_DIVISIONS {
+    /// Notes an operation that is faster if the numbers which it is of are words.
+    fn word(&mut self, expr: &'e Expr) {
+        if self.numbered.words.len() == MOST_WORDS {
             return;
         }
         self.scope.left = MOST_READ;
-        let operands = [self.scope.terms(left), self.scope.terms(right)];
-        if operands.iter().all(|operand| may_be_known(operand) && may_be_wide(operand)) {
-            let mut larger = operands.concat();
-            larger.push(Term::Operation(Operation::Max));
-            self.divisions += 1;
-            self.check(larger, vec![Term::Literal(1 << 32)], false, *site);
+        if let Some(number) = self.scope.word(expr)
+            && let Some(check) = self.check(number, vec![Term::Literal(1 << 32)], false, None)
+        {
+            self.numbered.words.insert(std::ptr::from_ref(expr), check);
         }
     }
 
-    fn check(&mut self, index: Terms, length: Terms, is_end: bool, site: SiteId) {
+    /// Adds a check of an access, or of a number without one. Returns its number.
+    fn check(&mut self, index: Terms, length: Terms, is_end: bool, site: Option<SiteId>) -> Option<u16> {
         if !may_be_known(&index) || !may_be_known(&length) {
-            return;
+            return None;
         }
         let is_same = |other: &LaunchCheck| other.index == index && other.length == length && other.is_end == is_end;
         let known = self.found.checks.iter().position(is_same);
         let number = known.unwrap_or(self.found.checks.len());
         if number == MOST_CHECKS {
-            return;
+            return None;
         }
+        let check = u16::try_from(number).ok()?;
         match self.found.checks.get_mut(number) {
-            Some(check) => check.sites.push(site),
-            None => self.found.checks.push(LaunchCheck { index, length, is_end, sites: vec![site] }),
+            Some(check) => check.sites.extend(site),
+            None => self.found.checks.push(LaunchCheck { index, length, is_end, sites: site.into_iter().collect() }),
         }
-        self.sites.insert(site, number as u16);
+        self.numbered.accesses.extend(site.map(|site| (site, check)));
+        Some(check)
     }
 
     fn call(&mut self, expr: &'e Expr) {
@@ -432,8 +432,29 @@ fn never_ends(block: &Block) -> bool {
 impl Lower<'_> {
     /// Returns an index or a check, which is unnecessary if the host's check of the access holds.
     pub(super) fn unless_held(&self, site: SiteId, of: CuExpr) -> CuExpr {
-        match self.at_launch.get(&site) {
-            Some(number) => CuExpr::AtLaunch { checks: vec![*number], form: AtLaunchForm::Wrapped, of: Box::new(of) },
+        match self.held_check(site) {
+            Some(number) => CuExpr::AtLaunch { checks: vec![number], form: AtLaunchForm::Index, of: Box::new(of) },
+            None => of,
+        }
+    }
+
+    /// Returns the number of the host's check of an access.
+    pub(super) fn held_check(&self, site: SiteId) -> Option<u16> {
+        self.at_launch.accesses.get(&site).copied()
+    }
+
+    /// Lowers what is evaluated before its place, as in a test before a loop. What conditions say there, it cannot rely on.
+    pub(super) fn beforehand<R>(&mut self, lower: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = std::mem::replace(&mut self.is_beforehand, true);
+        let result = lower(self);
+        self.is_beforehand = outer;
+        result
+    }
+
+    /// Returns the first operand of an operation, which is faster if the host knows that its numbers are words.
+    pub(super) fn word(&self, operation: &Expr, of: CuExpr) -> CuExpr {
+        match self.at_launch.words.get(&std::ptr::from_ref(operation)).filter(|_| !self.is_beforehand) {
+            Some(number) => CuExpr::AtLaunch { checks: vec![*number], form: AtLaunchForm::Word, of: Box::new(of) },
             None => of,
         }
     }

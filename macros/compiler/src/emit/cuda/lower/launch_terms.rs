@@ -4,7 +4,7 @@
 use super::called::computed_by;
 use super::control::plain_tail;
 
-use crate::emit::cuda::at_launch::{Operation, Term, Terms};
+use crate::emit::cuda::at_launch::{NumberKind, Operation, Term, Terms};
 use crate::emit::cuda::name::field_name;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp, integer};
 use crate::model::group::Group;
@@ -173,6 +173,14 @@ impl<'e> Scope<'e> {
             ("min", [_, _]) => Operation::Min,
             ("max", [_, _]) => Operation::Max,
             ("saturating_sub", [_, _]) => Operation::SaturatingSub,
+            ("abs_diff", [_, _]) => Operation::AbsDiff,
+            ("rem_euclid", [_, _]) => Operation::RemEuclid,
+            ("div_ceil" | "next_multiple_of", [value, by]) => return self.rounded_up(name, value, by),
+            ("pow", [base, exponent]) => return self.power(base, exponent.integer()),
+            ("leading_zeros" | "trailing_zeros" | "leading_ones" | "trailing_ones" | "count_ones" | "count_zeros", [_]) => {
+                let ends = [0, 128].map(|number| Term::Suffixed(number, "u32"));
+                return ends.into_iter().chain([Term::Operation(Operation::RangeInclusive)]).collect();
+            }
             ("floor" | "ceil" | "trunc" | "round" | "abs", [value]) => {
                 let mut terms = self.terms(value);
                 terms.push(Term::Rounded(match name {
@@ -203,6 +211,22 @@ impl<'e> Scope<'e> {
         };
         let left = self.terms(&operands[0]);
         self.operation(operation, left, &operands[1])
+    }
+
+    /// Returns what `div_ceil` or `next_multiple_of` makes of a value.
+    fn rounded_up(&mut self, name: &str, value: &'e Expr, by: &'e Expr) -> Terms {
+        let value = self.terms(value);
+        let mut terms = self.operation(Operation::Add, value, by);
+        terms.extend([Term::Literal(1), Term::Operation(Operation::Sub)]);
+        let quotient = self.operation(Operation::Div, terms, by);
+        if name == "div_ceil" { quotient } else { self.operation(Operation::Mul, quotient, by) }
+    }
+
+    /// Returns a power whose exponent is a small literal.
+    fn power(&mut self, base: &'e Expr, exponent: Option<u64>) -> Terms {
+        let Some(exponent) = exponent.filter(|exponent| (1..=4).contains(exponent)) else { return vec![Term::Unknown] };
+        let first = self.terms(base);
+        (1..exponent).fold(first, |power, _| self.operation(Operation::Mul, power, base))
     }
 
     /// Returns the value of a variable that does not change.
@@ -433,6 +457,8 @@ fn operation(op: BinaryOp) -> Option<Operation> {
         BinaryOp::Shl => Some(Operation::Shl),
         BinaryOp::Shr => Some(Operation::Shr),
         BinaryOp::BitAnd => Some(Operation::And),
+        BinaryOp::BitOr => Some(Operation::Or),
+        BinaryOp::BitXor => Some(Operation::Xor),
         _ => None,
     }
 }
@@ -450,8 +476,8 @@ fn literal(digits: &str, ty: LiteralType, is_negative: bool) -> Term {
 /// Returns any value of a type with this name.
 fn any_of(name: &str, ty: TypeId) -> Term {
     match name {
-        "u8" | "i8" | "u16" | "i16" => Term::AnyOf(ty, true),
-        "u32" | "i32" | "u64" | "i64" | "usize" | "isize" => Term::AnyOf(ty, false),
+        "u8" | "i8" | "u16" | "i16" => Term::AnyOf(ty, NumberKind::Narrow, true),
+        "u32" | "i32" | "u64" | "i64" | "usize" | "isize" => Term::AnyOf(ty, NumberKind::named(name), false),
         _ => Term::Unknown,
     }
 }
@@ -459,12 +485,12 @@ fn any_of(name: &str, ty: TypeId) -> Term {
 /// Returns values after a conversion to a type.
 fn converted(mut terms: Terms, ty: &ValueType) -> Terms {
     match ty.shape {
-        TypeShape::Scalar(_, ty) => {
-            terms.push(Term::Cast(ty));
+        TypeShape::Scalar(name, ty) => {
+            terms.push(Term::Cast(ty, NumberKind::named(name)));
             terms
         }
         TypeShape::Named(ty) => {
-            terms.push(Term::Cast(ty));
+            terms.push(Term::Cast(ty, NumberKind::Unknown));
             terms
         }
         _ => vec![Term::Unknown],

@@ -47,8 +47,10 @@ impl Lower<'_> {
         for Load { site, memory, index, lets } in self.loadable(whole) {
             let Some(rounds) = self.rounds_of(whole) else { break };
             let (index, mut body) = self.nested(|lower| {
-                lets.into_iter().for_each(|statement| lower.statement(statement));
-                lower.value(index)
+                lower.beforehand(|lower| {
+                    lets.into_iter().for_each(|statement| lower.statement(statement));
+                    lower.value(index)
+                })
             });
             self.adjacent.insert(site, Neighbours::Few);
             let of = self.names.free("memory");

@@ -40,6 +40,7 @@ mod launch_lengths;
 mod launch_limits;
 mod launch_scope;
 mod launch_terms;
+mod launch_words;
 mod literal;
 mod loads_ahead;
 mod loop_tests;
@@ -92,7 +93,7 @@ use conditions::conditions;
 use convergence::Meetings;
 use floats::Floats;
 use integers::Integers;
-use launch_checks::launch_checks;
+use launch_checks::{Numbered, launch_checks};
 use parts::Parts;
 use rest::rest;
 use straight::Run;
@@ -146,6 +147,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         peer_reads: None,
         middles: BTreeMap::new(),
         at_launch,
+        is_beforehand: false,
     };
     if lower.fences.any_waits_for_reads() {
         lower.declare_peer_reads();
@@ -215,8 +217,10 @@ struct Lower<'f> {
     peer_reads: Option<String>,
     /// The middles of searches without checks, with the ends of their ranges.
     middles: BTreeMap<LocalId, (LocalId, LocalId)>,
-    /// The accesses that the host may check before a launch, with the numbers of their checks.
-    at_launch: BTreeMap<SiteId, u16>,
+    /// The numbers of the checks that the host may make before a launch.
+    at_launch: Numbered,
+    /// Whether what is lowered is evaluated before its place.
+    is_beforehand: bool,
 }
 
 /// The destination of a value.

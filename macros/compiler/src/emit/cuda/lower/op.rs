@@ -93,12 +93,12 @@ impl Lower<'_> {
             Op::Part { form, .. } if unchecked => memory::unchecked_part(form, values.collect(), site),
             Op::Part { form, .. } => {
                 let operands: Vec<CuExpr> = values.collect();
-                match site.and_then(|site| self.at_launch.get(&site)) {
+                match site.and_then(|site| self.held_check(site)) {
                     Some(number) => {
                         let unchecked = memory::unchecked_part(form, operands.clone(), None);
                         let checked = memory::part(form, operands, site);
                         let form = AtLaunchForm::Otherwise(Box::new(unchecked));
-                        CuExpr::AtLaunch { checks: vec![*number], form, of: Box::new(checked) }
+                        CuExpr::AtLaunch { checks: vec![number], form, of: Box::new(checked) }
                     }
                     None => memory::part(form, operands, site),
                 }

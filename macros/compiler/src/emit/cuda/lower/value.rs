@@ -29,7 +29,7 @@ impl Lower<'_> {
             ExprKind::Deref(target) | ExprKind::Borrow { target, mutable: false } => self.value(target),
             ExprKind::Borrow { target, mutable: true } => self.named(target),
             ExprKind::Unary(op, value) => self.unary(*op, value),
-            ExprKind::Binary { op, left, right, site } => self.binary(*op, left, right, *site),
+            ExprKind::Binary { op, left, right, site } => self.binary(expr, *op, [left, right], *site),
             ExprKind::Cast(value, ty) => {
                 if let ExprKind::Binary { op: BinaryOp::Shr, left, right, .. } = &value.kind
                     && right.integer() == Some(32)
@@ -37,7 +37,8 @@ impl Lower<'_> {
                     let callee = template("upper_word", shape(&ty.shape));
                     return CuExpr::Call { callee, arguments: vec![self.value(left)], site: None };
                 }
-                CuExpr::Call { callee: cast(ty), arguments: vec![self.value(value)], site: None }
+                let value = self.value(value);
+                CuExpr::Call { callee: cast(ty), arguments: vec![self.word(expr, value)], site: None }
             }
             ExprKind::Typed(value, slot) => {
                 CuExpr::Call { callee: vec![Fragment::Type(*slot)], arguments: vec![self.value(value)], site: None }
@@ -75,7 +76,10 @@ impl Lower<'_> {
             ExprKind::Op { op, operands, site, types } => self.op(*op, operands, (*site, expr.span), types.as_ref()),
             ExprKind::Vector { splat, argument, slot, .. } => self.vector(*splat, argument, *slot),
             ExprKind::Method { method, operands, site } => {
-                let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
+                let mut arguments = self.operands(&operands.iter().collect::<Vec<_>>());
+                if let Some(first) = arguments.first_mut() {
+                    *first = self.word(expr, first.clone());
+                }
                 // The only method that is tested before a run.
                 let is_tested = site.is_some_and(|site| self.unchecked.contains(&site));
                 let (name, site) = if is_tested { ("clamped", None) } else { (method.name, *site) };
@@ -316,17 +320,14 @@ impl Lower<'_> {
         CuExpr::Prefix(symbol, Box::new(self.value(value)))
     }
 
-    fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr, site: Option<SiteId>) -> CuExpr {
+    fn binary(&mut self, expr: &Expr, op: BinaryOp, [left, right]: [&Expr; 2], site: Option<SiteId>) -> CuExpr {
         if op.short_circuits() {
             return self.short_circuit(op, left, right);
         }
         let mut operands = self.operands(&[left, right]).into_iter();
         match (operands.next(), operands.next()) {
             (Some(left), Some(right)) => {
-                let right = match site {
-                    Some(site) => self.unless_held(site, right),
-                    None => right,
-                };
+                let left = self.word(expr, left);
                 CuExpr::infix(op.symbol(), left, right, site)
             }
             _ => CuExpr::name("0"),
