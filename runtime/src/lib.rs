@@ -274,7 +274,7 @@ pub mod __private {
     pub use crate::program::cuda::Header;
     pub use crate::program::cuda::replace::{Replacement, replace};
     pub use crate::program::launch_terms::{
-        ClosureCall, Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchTerms, LaunchValue, Operation,
+        ClosureCall, Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchTerms, LaunchValue, Operation, VectorCheck,
         Rounded, Term,
     };
     pub use crate::program::layout::*;

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::launch_terms::LaunchCheck;
+use super::launch_terms::{LaunchCheck, Term, VectorCheck};
 use super::order::Resolved;
 use crate::shape::Shape;
 use graph::{Arguments, Graph, Id, call_at};
@@ -32,6 +32,16 @@ struct Check {
     index: Id,
     length: Id,
     is_end: bool,
+    vector: Option<Vector>,
+}
+
+/// What else is to hold of a vector's access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Vector {
+    element: Id,
+    lanes: Id,
+    bytes: u64,
+    start: Option<Id>,
 }
 
 /// A place in a Rust file: its name, the line and the column.
@@ -81,10 +91,7 @@ impl LaunchChecks {
 
     /// Returns the number of a check, which is that of an equal one.
     fn number(&mut self, check: &LaunchCheck, function: (&[Resolved], usize), calls: &[Arguments]) -> Option<usize> {
-        let of_call = |arguments: &Arguments| {
-            let [index, length] = [check.index, check.length].map(|terms| self.graph.add(terms, function, arguments));
-            Some(Check { index: index?, length: length?, is_end: check.is_end })
-        };
+        let of_call = |arguments: &Arguments| self.check(check, function, arguments);
         let checks: Vec<Check> = calls.iter().map(of_call).collect::<Option<_>>()?;
         if !checks.iter().all(|check| self.graph.may_be_integer(check.index)) {
             return None;
@@ -99,10 +106,29 @@ impl LaunchChecks {
         })
     }
 
+    /// Returns a check of a function that is called with these arguments.
+    fn check(&mut self, check: &LaunchCheck, function: (&[Resolved], usize), arguments: &Arguments) -> Option<Check> {
+        let mut id = |terms: &[Term]| self.graph.add(terms, function, arguments);
+        let vector = match check.vector {
+            None => None,
+            Some(VectorCheck { element, lanes, bytes, start }) => {
+                let start = if start.is_empty() { None } else { Some(id(start)?) };
+                Some(Vector { element: id(element)?, lanes: id(lanes)?, bytes: bytes.into(), start })
+            }
+        };
+        Some(Check { index: id(check.index)?, length: id(check.length)?, is_end: check.is_end, vector })
+    }
+
     /// Returns the checks that hold in a launch with these arguments, each as its bit. `bytes` returns those of a parameter.
     pub(crate) fn holding<'a>(&self, shape: &Shape, bytes: impl Fn(usize) -> Option<&'a [u8]>) -> u64 {
         let Some(values) = self.graph.values(shape, bytes) else { return 0 };
-        let holds = |check: &Check| values[check.index].is_below(values[check.length], check.is_end);
+        let is_aligned = |Vector { element, lanes, bytes, start }: Vector| {
+            let Some(lanes) = values[lanes].literal() else { return false };
+            values[element].is_multiple(lanes) && start.is_none_or(|start| values[start].is_multiple(lanes * bytes))
+        };
+        let holds = |check: &Check| {
+            values[check.index].is_below(values[check.length], check.is_end) && check.vector.is_none_or(is_aligned)
+        };
         let of_all = self.checks.iter().enumerate().filter(|(_, checks)| checks.iter().all(holds));
         of_all.fold(0, |bits, (number, _)| bits | 1 << number)
     }

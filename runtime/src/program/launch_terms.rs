@@ -38,6 +38,10 @@ pub enum Term {
     Field(u8, &'static [&'static str]),
     /// The length of a parameter that is memory.
     Length(u8),
+    /// The address of a parameter that is memory.
+    Start(u8),
+    /// The lanes of a vector's type, that of a slot.
+    Lanes(u16),
     /// What any call of a closure passes to one of its parameters.
     OfClosure(u8, u8),
     /// The same for a closure that is the argument, of this number, of the call at a slot.
@@ -171,6 +175,8 @@ pub enum Operation {
     RangeInclusive,
     /// One of both.
     Either,
+    /// `a`, a number of a range, which is a multiple of all powers of two of which `b` is one.
+    Stepped,
     /// The end of a part that begins at `a` and has `b` elements: `a + b`, if neither is negative.
     End,
 }
@@ -199,8 +205,24 @@ pub struct LaunchCheck {
     pub length: &'static [Term],
     /// Whether it is the end of a part, which may be the length.
     pub is_end: bool,
+    /// What else is to hold of a vector's access.
+    pub vector: Option<VectorCheck>,
     /// The accesses, by their numbers in [`Template::sites`](super::template::Template::sites).
     pub sites: &'static [u16],
+}
+
+/// The alignment of a vector's access: the element with which it begins is a multiple of the number of lanes, behind an address that is one of the
+/// vector's size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VectorCheck {
+    /// The element, counted from the address.
+    pub element: &'static [Term],
+    /// The number of lanes.
+    pub lanes: &'static [Term],
+    /// The size of an element in bytes.
+    pub bytes: u8,
+    /// The address; nothing if it is that of a shared array, which is aligned for all vectors.
+    pub start: &'static [Term],
 }
 
 /// A call of a device function whose arguments are known as far as its checks need them.
@@ -208,7 +230,7 @@ pub struct LaunchCheck {
 pub struct LaunchCall {
     /// The slot of the function.
     pub callee: u16,
-    /// The values among the arguments, and the lengths of those that are memory; nothing for the others.
+    /// The values among the arguments, and the lengths of those that are memory, or the parameters that they are; nothing for the others.
     pub arguments: &'static [&'static [Term]],
 }
 

@@ -27,6 +27,8 @@ pub(super) type Id = usize;
 pub(super) enum Argument {
     /// A number, or the length of memory.
     Number(Id),
+    /// A parameter of the kernel that is memory.
+    Memory { length: Id, start: Id },
     /// A struct that is a part of a parameter of the kernel.
     Struct { parameter: usize, offset: usize, ty: TypeInfo },
 }
@@ -43,6 +45,8 @@ enum Node {
     /// A parameter, or what is so many bytes behind the start of one.
     Parameter(usize, usize, NumberType),
     Length(usize),
+    /// The address of a parameter that is memory.
+    Start(usize),
     Launch(LaunchValue),
     TileRank(u32),
     Operation(Operation, [Id; 2]),
@@ -78,7 +82,10 @@ impl Graph {
     ) -> Option<Argument> {
         match parameter {
             LaunchParameter::Value(ty) => self.part(index, 0, &kernel.types[usize::from(ty)]),
-            LaunchParameter::Memory => self.node(Node::Length(index)).map(Argument::Number),
+            LaunchParameter::Memory => {
+                let [length, start] = [Node::Length(index), Node::Start(index)].map(|node| self.node(node));
+                Some(Argument::Memory { length: length?, start: start? })
+            }
             LaunchParameter::Other => None,
         }
     }
@@ -111,6 +118,7 @@ impl Graph {
                 Term::Parameter(_)
                 | Term::Field(..)
                 | Term::Length(_)
+                | Term::Start(_)
                 | Term::OfClosure(..)
                 | Term::OfPassedClosure(..)
                 | Term::Result(..) => match self.passed_or_returned(*term, place, arguments) {
@@ -142,6 +150,10 @@ impl Graph {
                     Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_) => UNKNOWN,
                 },
                 Term::Constant(index) => constant(function, index),
+                Term::Lanes(slot) => match &function.slots[usize::from(slot)] {
+                    Slot::Type(ty) => lanes(ty).map_or(UNKNOWN, |lanes| Node::Integers(Values::literal(lanes))),
+                    Slot::Callee(_) | Slot::BuiltIn | Slot::Message(_) => UNKNOWN,
+                },
                 Term::Launch(value) => Node::Launch(value),
                 Term::RankInTile(size) => match tile_size(function, size) {
                     Some(size) => Node::Integers(Values::rank_below(size.into())),
@@ -183,7 +195,7 @@ impl Graph {
     /// Returns what a call passes or returns.
     fn passed_or_returned(&mut self, term: Term, place: Place<'_>, arguments: &[Option<Argument>]) -> Option<Id> {
         let argument = match term {
-            Term::Parameter(index) | Term::Length(index) => self.field(arguments, index, &[])?,
+            Term::Parameter(index) | Term::Length(index) | Term::Start(index) => self.field(arguments, index, &[])?,
             Term::Field(index, path) => self.field(arguments, index, path)?,
             Term::Result(slot, part) => return self.result(place, slot, part, arguments),
             Term::OfClosure(closure, param) => {
@@ -195,9 +207,11 @@ impl Graph {
             }
             _ => return None,
         };
-        match argument {
-            Argument::Number(id) => Some(id),
-            Argument::Struct { .. } => None,
+        match (argument, term) {
+            (Argument::Memory { start, .. }, Term::Start(_)) => Some(start),
+            (Argument::Memory { length, .. }, Term::Length(_)) => Some(length),
+            (Argument::Number(id), Term::Length(_) | Term::Parameter(_) | Term::Field(..)) => Some(id),
+            _ => None,
         }
     }
 
@@ -280,7 +294,8 @@ impl Graph {
         let of = |id: &Id| self.may_be_integer(*id);
         match &self.nodes[id] {
             Node::Integers(values) => *values != Values::UNKNOWN,
-            Node::Parameter(_, _, NumberType::Integer(_)) | Node::Length(_) | Node::Launch(_) | Node::TileRank(_) => true,
+            Node::Parameter(_, _, NumberType::Integer(_)) => true,
+            Node::Length(_) | Node::Start(_) | Node::Launch(_) | Node::TileRank(_) => true,
             Node::Cast(Some(NumberType::Integer(_)), _) => true,
             Node::Float(..) | Node::Parameter(..) | Node::Cast(..) | Node::Rounded(..) => false,
             Node::Operation(Operation::Min | Operation::Max | Operation::And, values) => values.iter().any(of),
@@ -293,6 +308,7 @@ impl Graph {
                 | Operation::RangeInclusive,
                 [_, second],
             ) => of(second),
+            Node::Operation(Operation::Stepped, [first, _]) => of(first),
             Node::Operation(_, values) => values.iter().all(of),
             Node::Clamp([_, bounds @ ..]) => bounds.iter().all(of),
             Node::Limited(_, [value, _, bound]) => of(value) || of(bound),
@@ -325,6 +341,7 @@ impl Graph {
                 Node::Float(ty, bits) => AsFloats(Floats::number(ty, f64::from_bits(bits))),
                 Node::Parameter(index, offset, ty) => ty.read(bytes(index)?.get(offset..)?)?,
                 // The length follows the address.
+                Node::Start(index) => AsIntegers(Integer::WORD.read(bytes(index)?.get(..8)?)?),
                 Node::Length(index) => AsIntegers(Integer::WORD.read(bytes(index)?.get(8..16)?)?),
                 Node::Launch(value) => AsIntegers(Values::of_launch(value, shape)),
                 Node::TileRank(size) => {
@@ -392,6 +409,12 @@ fn any_in(table: &Value) -> Node {
         Some(Values::of(Integer::named(ty)?, of_all.clone().min()?, of_all.max()?))
     });
     ends.map_or(UNKNOWN, Node::Integers)
+}
+
+/// Returns the lanes of a vector's type: of `f32x4`.
+fn lanes(ty: &TypeInfo) -> Option<i128> {
+    let TypeName::Prelude(name) = ty.name else { return None };
+    name.rsplit_once('x')?.1.parse().ok()
 }
 
 fn tile_size(function: &Definition, index: u16) -> Option<u32> {

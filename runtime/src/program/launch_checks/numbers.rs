@@ -94,6 +94,19 @@ impl Numbers {
         }
     }
 
+    /// Returns the natural number that it always is.
+    pub(super) fn literal(self) -> Option<u64> {
+        match self {
+            AsIntegers(values) => values.single(),
+            AsFloats(_) => None,
+        }
+    }
+
+    /// Whether each is an integer that is a multiple of a power of two.
+    pub(super) fn is_multiple(self, power: u64) -> bool {
+        matches!(self, AsIntegers(values) if values.is_multiple(power))
+    }
+
     /// Whether each of the values is an index of memory of each of these lengths, or also the length itself.
     pub(super) fn is_below(self, length: Numbers, or_equal: bool) -> bool {
         match (self, length) {

@@ -17,6 +17,15 @@ pub(super) struct Values {
     /// The type, unless it is that of a literal, or unknown.
     ty: Option<Integer>,
     known: Known,
+    /// Each is a multiple of 2^zeros.
+    zeros: u32,
+}
+
+/// The zeros that are told of a number, of which 0 has any.
+const MOST_ZEROS: u32 = 64;
+
+fn zeros_of(number: i128) -> u32 {
+    number.trailing_zeros().min(MOST_ZEROS)
 }
 
 /// What is known of values.
@@ -75,14 +84,22 @@ impl Integer {
 }
 
 impl Values {
-    pub(super) const UNKNOWN: Values = Values { ty: None, known: Nothing };
+    pub(super) const UNKNOWN: Values = Values { ty: None, known: Nothing, zeros: 0 };
 
     pub(super) fn literal(number: i128) -> Values {
-        Values { ty: None, known: Between(number, number) }
+        Values { ty: None, known: Between(number, number), zeros: zeros_of(number) }
     }
 
     pub(super) fn of(ty: Integer, low: i128, high: i128) -> Values {
-        Values { ty: Some(ty), known: Between(low, high) }
+        Values { ty: Some(ty), known: Between(low, high), zeros: 0 }.with_own_zeros()
+    }
+
+    /// Returns the values with what their interval says of their zeros.
+    fn with_own_zeros(self) -> Values {
+        match self.known {
+            Between(low, high) if low == high => Values { zeros: self.zeros.max(zeros_of(low)), ..self },
+            _ => self,
+        }
     }
 
     /// Returns all values of a type.
@@ -129,7 +146,7 @@ impl Values {
     /// Returns a number that is a literal, whose type is unknown.
     pub(super) fn untyped(self) -> Option<i128> {
         match self {
-            Values { ty: None, known: Between(low, high) } if low == high => Some(low),
+            Values { ty: None, known: Between(low, high), .. } if low == high => Some(low),
             _ => None,
         }
     }
@@ -202,8 +219,57 @@ impl Values {
             // Of signed integers, it has another type.
             Operation::AbsDiff if ty.is_some_and(|ty| ty.signed) => return Values::UNKNOWN,
             Operation::AbsDiff => first.distance(second),
+            Operation::Stepped => Some(first.known),
         };
-        Values { ty, known: known.unwrap_or(Nothing) }
+        Values { ty, known: known.unwrap_or(Nothing), zeros: first.zeros_after(operation, second) }.with_own_zeros()
+    }
+
+    /// Returns of which power of two the results of an operation are multiples.
+    fn zeros_after(self, operation: Operation, other: Values) -> u32 {
+        let both = self.zeros.min(other.zeros);
+        // A difference that saturates is the largest number of a signed type, which is odd.
+        let is_signed = self.ty.is_none_or(|ty| ty.signed);
+        let amount = other.exact().filter(|(from, to)| from == to).map(|(amount, _)| amount);
+        match operation {
+            Operation::Mul => (self.zeros + other.zeros).min(MOST_ZEROS),
+            Operation::And | Operation::Stepped => self.zeros.max(other.zeros),
+            Operation::Range | Operation::RangeInclusive => 0,
+            Operation::SaturatingSub | Operation::AbsDiff if is_signed => 0,
+            Operation::Shl => {
+                let amount = amount.zip(self.ty).filter(|(amount, ty)| (0..i128::from(ty.bits)).contains(amount));
+                (self.zeros + amount.map_or(0, |(amount, _)| amount as u32)).min(MOST_ZEROS)
+            }
+            Operation::Shr => {
+                let amount = amount.and_then(|amount| u32::try_from(amount).ok());
+                amount.map_or(0, |amount| self.zeros.saturating_sub(amount))
+            }
+            Operation::Div => {
+                let power = amount.filter(|by| *by > 0 && by & (by - 1) == 0);
+                power.map_or(0, |by| self.zeros.saturating_sub(zeros_of(by)))
+            }
+            Operation::Add
+            | Operation::Sub
+            | Operation::Rem
+            | Operation::RemEuclid
+            | Operation::Or
+            | Operation::Xor
+            | Operation::Min
+            | Operation::Max
+            | Operation::SaturatingSub
+            | Operation::AbsDiff
+            | Operation::Either
+            | Operation::End => both,
+        }
+    }
+
+    /// Returns the natural number that all of them are.
+    pub(super) fn single(self) -> Option<u64> {
+        self.exact().filter(|(low, high)| low == high).and_then(|(number, _)| number.try_into().ok())
+    }
+
+    /// Whether each is a multiple of a power of two.
+    pub(super) fn is_multiple(self, power: u64) -> bool {
+        power.is_power_of_two() && power.trailing_zeros() <= self.zeros
     }
 
     /// Returns sums, differences and products, which are those of numbers modulo 2^bits.
@@ -324,7 +390,7 @@ impl Values {
             Between(low, high) if self.ty.is_some_and(|from| ty.bits <= from.bits) => Between(low, high),
             _ => self.exact().map_or(Nothing, |(low, high)| Between(low, high)),
         };
-        Values { ty: Some(ty), known }
+        Values { ty: Some(ty), known, zeros: self.zeros }
     }
 
     /// Returns the values that `clamp` makes of these. It fails if the bounds are not in order.
@@ -337,9 +403,11 @@ impl Values {
         let ty = self.ty_with(bound);
         let of_type = Values { ty, ..self };
         self.allowed(ty, term, comparison, bound).map_or(self, |(from, to)| match of_type.exact() {
-            Some((low, high)) => Values { ty, known: Between(low.max(from), high.min(to)) },
+            Some((low, high)) => Values { ty, known: Between(low.max(from), high.min(to)), ..self },
             None => match ty {
-                Some(ty) => Values::of(ty, from.max(ty.least()), to.min(ty.most())),
+                Some(ty) => {
+                    Values { zeros: self.zeros, ..Values::of(ty, from.max(ty.least()), to.min(ty.most())) }
+                }
                 None => self,
             },
         })

@@ -57,6 +57,7 @@ mod lanes_in_loops;
 mod large_shared;
 mod launch_checks;
 mod launch_values;
+mod launch_vectors;
 mod layouts;
 mod left_early;
 mod literals;
@@ -223,6 +224,7 @@ pub fn modules() -> Vec<Module> {
         lanes_in_loops::modules(),
         launch_checks::modules(),
         launch_values::modules(),
+        launch_vectors::modules(),
         large_shared::modules(),
         mixtures::modules(),
         unchecked::modules(),

@@ -24,10 +24,29 @@ pub(crate) struct LaunchCheck {
     pub(crate) index: Terms,
     pub(crate) length: Terms,
     pub(crate) is_end: bool,
+    pub(crate) vector: Option<VectorCheck>,
     pub(crate) sites: Vec<SiteId>,
 }
 
-/// A call of a device function. For each argument, it has the integer that it is, or the length of the memory that it is.
+impl LaunchCheck {
+    /// Whether both say the same, of whatever accesses.
+    pub(crate) fn is_same(&self, other: &LaunchCheck) -> bool {
+        let LaunchCheck { index, length, is_end, vector, sites: _ } = self;
+        *index == other.index && *length == other.length && *is_end == other.is_end && *vector == other.vector
+    }
+}
+
+/// What else is to hold of a vector's access: its first element, from where the memory begins, the number of lanes, and the size of an element. The
+/// address is nothing if it is that of a shared array.
+#[derive(Debug, PartialEq)]
+pub(crate) struct VectorCheck {
+    pub(crate) element: Terms,
+    pub(crate) lanes: Terms,
+    pub(crate) bytes: u8,
+    pub(crate) start: Terms,
+}
+
+/// A call of a device function. For each argument, it has the integer that it is, or the length of the memory that it is; or the parameter.
 #[derive(Debug)]
 pub(crate) struct LaunchCall {
     pub(crate) callee: SlotId,
@@ -55,6 +74,10 @@ pub(crate) enum Term {
     /// A field of a parameter, or a field of a field.
     Field(u8, Vec<String>),
     Length(u8),
+    /// The address of memory.
+    Start(u8),
+    /// The lanes of a vector's type.
+    Lanes(SlotId),
     /// What any call of a closure passes to one of its parameters.
     OfClosure(u8, u8),
     /// The same for the closure that is an argument of a call.
@@ -101,6 +124,7 @@ pub(crate) enum Operation {
     Range,
     RangeInclusive,
     Either,
+    Stepped,
     End,
 }
 
@@ -140,6 +164,8 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
             | Term::Parameter(_)
             | Term::Field(..)
             | Term::Length(_)
+            | Term::Start(_)
+            | Term::Lanes(_)
             | Term::OfClosure(..)
             | Term::OfPassedClosure(..)
             | Term::Float(_)
@@ -173,6 +199,7 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
                     | Operation::AbsDiff
                     | Operation::Either
                     | Operation::End => first && second,
+                    Operation::Stepped => first,
                 }
             }
             Term::Clamp => {
@@ -249,7 +276,7 @@ pub(crate) fn number_kind(terms: &[Term], function: &Function) -> NumberKind {
             Term::Suffixed(_, name) => NumberKind::named(name),
             Term::Launch(name, _) => NumberKind::of_launch(name),
             Term::RankInTile(_) | Term::TileRank(_) => NumberKind::Narrow,
-            Term::Length(_) => NumberKind::Wide,
+            Term::Length(_) | Term::Start(_) => NumberKind::Wide,
             Term::Float(_) | Term::SuffixedFloat(..) | Term::TypedFloat(..) => NumberKind::Float,
             Term::AnyOf(_, kind, _) => *kind,
             Term::Cast(_, kind) => {
@@ -259,6 +286,7 @@ pub(crate) fn number_kind(terms: &[Term], function: &Function) -> NumberKind {
             Term::Literal(_)
             | Term::Typed(..)
             | Term::Constant(_)
+            | Term::Lanes(_)
             | Term::Field(..)
             | Term::OfClosure(..)
             | Term::OfPassedClosure(..)
@@ -291,9 +319,16 @@ pub(crate) fn number_kind(terms: &[Term], function: &Function) -> NumberKind {
 
 /// Returns the checks, the calls and the kinds of a function's parameters for its template.
 pub(crate) fn launch_terms(at_launch: &AtLaunch, function: &Function) -> TokenStream {
-    let checks = at_launch.checks.iter().map(|LaunchCheck { index, length, is_end, sites }| {
+    let checks = at_launch.checks.iter().map(|LaunchCheck { index, length, is_end, vector, sites }| {
         let ([index, length], sites) = ([index, length].map(|terms| list(terms)), sites.iter().map(|site| site.0));
-        quote!(LaunchCheck { index: #index, length: #length, is_end: #is_end, sites: &[#(#sites),*] })
+        let vector = match vector {
+            Some(VectorCheck { element, lanes, bytes, start }) => {
+                let [element, lanes, start] = [element, lanes, start].map(|terms| list(terms));
+                quote!(Some(VectorCheck { element: #element, lanes: #lanes, bytes: #bytes, start: #start }))
+            }
+            None => quote!(None),
+        };
+        quote!(LaunchCheck { index: #index, length: #length, is_end: #is_end, vector: #vector, sites: &[#(#sites),*] })
     });
     let calls = at_launch.calls.iter().map(|LaunchCall { callee, arguments }| {
         let (callee, arguments) = (callee.0, arguments.iter().map(|terms| list(terms)));
@@ -331,6 +366,7 @@ fn slice(values: Vec<TokenStream>) -> TokenStream {
             #[allow(clippy::pedantic, unused_imports, reason = "a list of names of which not all are needed")]
             use ::phalanx::__private::{
                 ClosureCall, Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchValue, Operation, Rounded, Term,
+                VectorCheck,
             };
             &[#(#values),*]
         }),
@@ -346,6 +382,8 @@ fn list(terms: &[Term]) -> TokenStream {
         Term::Parameter(index) => quote!(Term::Parameter(#index)),
         Term::Field(index, path) => quote!(Term::Field(#index, &[#(#path),*])),
         Term::Length(index) => quote!(Term::Length(#index)),
+        Term::Start(index) => quote!(Term::Start(#index)),
+        Term::Lanes(SlotId(slot)) => quote!(Term::Lanes(#slot)),
         Term::OfClosure(closure, param) => quote!(Term::OfClosure(#closure, #param)),
         Term::OfPassedClosure(SlotId(slot), argument, param) => {
             quote!(Term::OfPassedClosure(#slot, #argument, #param))

@@ -50,6 +50,8 @@ fn infix(terms: Vec<Vec<TokenTree>>) -> String {
             "Constant" => format!("C{}", inside.trim_end_matches("u16")),
             "Parameter" => format!("p{}", number(inside).trim_end_matches('u')),
             "Length" => format!("len{}", number(inside).trim_end_matches('u')),
+            "Start" => format!("address{}", number(inside).trim_end_matches('u')),
+            "Lanes" => format!("lanes{}", inside.trim_end_matches("u16")),
             "Launch" => inside.trim_start_matches("LaunchValue::").replace("u8", ""),
             "OfClosure" => format!("closure({})", inside.replace("u8", "")),
             "OfPassedClosure" => format!("passed({})", inside.replace("u16", "").replace("u8", "")),
@@ -255,7 +257,7 @@ fn device_functions() {
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(arguments, ["len0", "RankInGrid{<p2}", "T(p3)"]);
+    assert_eq!(arguments, ["p0", "RankInGrid{<p2}", "T(p3)"]);
 }
 
 #[test]
@@ -390,6 +392,74 @@ fn operations_on_words() {
         (kind == "AtLaunch").then(String::new)
     });
     assert!(text.contains("word_at_launch<0>(n) / w"), "{text}");
+}
+
+/// Returns what is to be aligned of each access of a vector: the element with which it begins, counted from an address, the lanes, and the size of
+/// an element.
+#[track_caller]
+fn vectors(source: &str) -> Vec<String> {
+    let expansion = expand(source);
+    assert!(errors(&expansion).is_empty(), "{:#?}", errors(&expansion));
+    let of_check = |check: Vec<TokenTree>| {
+        let [.., TokenTree::Group(fields)] = &check[..] else { return None };
+        let TokenTree::Group(vector) = inside_some(fields.stream())? else { return None };
+        let of = |name| list(vector.stream(), name).filter(|terms| terms.iter().any(|term| !term.is_empty()));
+        let [element, lanes] = ["element", "lanes"].map(|name| infix(of(name).unwrap()));
+        let start = of("start").map_or("array".into(), infix);
+        let bytes = vector.stream().to_string().split("bytes : ").nth(1)?.split("u8").next()?.to_string();
+        Some(format!("{start}[{element}], {lanes} of {bytes}"))
+    };
+    list(expansion, "checks").unwrap().into_iter().filter_map(of_check).collect()
+}
+
+/// Returns the fields of the struct in `vector: Some(VectorCheck { .. })`.
+fn inside_some(fields: TokenStream) -> Option<TokenTree> {
+    fields.into_iter().find_map(|token| match token {
+        TokenTree::Group(group) if group.stream().to_string().starts_with("VectorCheck") => {
+            group.stream().into_iter().nth(1)
+        }
+        _ => None,
+    })
+}
+
+#[test]
+fn accesses_of_vectors() {
+    let has = |body: &str, checked: &[&str], aligned: &[&str]| {
+        let source = format!("{KERNEL} {{ {body} }}");
+        assert_eq!((&checks(&source)[..], &vectors(&source)[..]), (&strings(checked)[..], &strings(aligned)[..]), "{body}");
+    };
+    has(
+        "out.store_vec(4 * n, x.load_vec::<4>(w * 8));",
+        &["end((p3 * 8), C0) <= len0", "end((4 * p2), C0) <= len1"],
+        &["address0[(0 + (p3 * 8))], C0 of 4", "address1[(0 + (4 * p2))], C0 of 4"],
+    );
+    has(
+        "let part = &x[n * 4..]; let v = part.load_vec::<2>(w); out[0] = v[0];",
+        &["(p2 * 4) <= len0", "end(p3, C0) <= (len0 - (p2 * 4))", "0 < len1"],
+        &["address0[((0 + (p2 * 4)) + p3)], C0 of 4"],
+    );
+    has(
+        "let t = shared_array::<[f32; 64], 8>(); let mut v = t[n].load_vec::<4>(w); v[0] = 1.0; out.store_vec(n, v);",
+        &["p2 < C1", "end(p3, C2) <= C0", "end(p2, C2) <= len1"],
+        &["array[(((0 + p2) * C0) + p3)], C2 of 4", "address1[(0 + p2)], C2 of 4"],
+    );
+    // Each of the numbers of a range is a multiple of what its start and its step are multiples of.
+    let stepped = "stepped((p2..p3), or(p2, 4))";
+    has(
+        "for k in (n..w).step_by(4) { out.store_vec(k, f32x4([0.0; 4])); }",
+        &[&format!("end({stepped}, lanes0) <= len1")],
+        &[&format!("address1[(0 + {stepped})], lanes0 of 4")],
+    );
+    // Backwards, they are those of its end.
+    has(
+        "for k in (n..w).rev().step_by(4) { out.store_vec(k, f32x4([0.0; 4])); }",
+        &["end((p2..p3), lanes0) <= len1"],
+        &["address1[(0 + (p2..p3))], lanes0 of 4"],
+    );
+}
+
+fn strings(of: &[&str]) -> Vec<String> {
+    of.iter().map(|text| text.to_string()).collect()
 }
 
 #[test]

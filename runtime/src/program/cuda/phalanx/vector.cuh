@@ -123,4 +123,14 @@ __device__ __forceinline__ void store_vec_unchecked(slice_mut<T> memory, Index i
                  : "memory");
 }
 
+// The host has made the check (launch_checks.cuh).
+template <unsigned long long N, class Memory, class Index>
+__device__ __forceinline__ auto load_vec(Memory&& memory, detail::held_index<Index> i, PHALANX_SITE) {
+    return load_vec_unchecked<N>(memory, i.index);
+}
+template <class Memory, class Index, class T, unsigned long long N>
+__device__ __forceinline__ void store_vec(Memory&& memory, detail::held_index<Index> i, vector<T, N> value, PHALANX_SITE) {
+    store_vec_unchecked(memory, i.index, value);
+}
+
 } // namespace phalanx

@@ -15,8 +15,22 @@ fn wrapped(ty: Integer, number: i128) -> i128 {
 
 /// Returns some values and the numbers of the type that they are, of which some are numbers beyond it.
 fn some(ty: Integer, rng: &mut Rng) -> (Values, Vec<i128>) {
-    match rng.u8(..12) {
-        0 => (Values { ty: Some(ty), known: Known::Nothing }, (ty.least()..=ty.most()).step_by(15).collect()),
+    match rng.u8(..14) {
+        0 => (Values { ty: Some(ty), ..Values::UNKNOWN }, (ty.least()..=ty.most()).step_by(15).collect()),
+        // Multiples, of which no more is known or of which the ends are none.
+        kind @ (4 | 5) => {
+            let zeros = rng.u32(1..6);
+            let numbers = (ty.least()..=ty.most()).filter(|number| number.rem_euclid(1 << zeros) == 0);
+            let low = rng.i128(ty.least()..=ty.most());
+            match kind {
+                4 => (Values { ty: Some(ty), known: Known::Nothing, zeros }, numbers.collect()),
+                _ => {
+                    let high = (low + rng.i128(0..60)).min(ty.most());
+                    let values = Values { ty: Some(ty), known: Known::Between(low, high), zeros };
+                    (values, numbers.filter(|number| (low..=high).contains(number)).collect())
+                }
+            }
+        }
         1 => (Values::of(ty, 1, 0), Vec::new()),
         2 => {
             let number = rng.i128(0..100);
@@ -33,7 +47,8 @@ fn some(ty: Integer, rng: &mut Rng) -> (Values, Vec<i128>) {
 
 /// Whether a number is one of the values.
 fn has(ty: Integer, values: Values, number: i128) -> bool {
-    match values.known {
+    let is_multiple = number.trailing_zeros() >= values.zeros.min(8);
+    is_multiple && match values.known {
         Known::Nothing => true,
         Known::Between(low, high) => (low..=high).any(|value| wrapped(ty, value) == number),
     }
@@ -64,6 +79,8 @@ fn result(operation: Operation, ty: Integer, first: i128, second: i128) -> Vec<i
         Operation::RangeInclusive => (first..=second).collect(),
         Operation::Either => vec![first, second],
         Operation::End => of(first + second),
+        // Not a number that is none of the multiples that it is told to be.
+        Operation::Stepped => Vec::new(),
     }
 }
 
@@ -171,6 +188,19 @@ fn conversions_and_clamped_values() {
             assert!(has(ty, clamped, *number.clamp(low, high)), "{number} {low} {high}: {clamped:?}");
         }
     }
+}
+
+#[test]
+fn the_numbers_of_a_range_are_multiples_as_its_start_and_step() {
+    let number = |number| Values::of(Integer::WORD, number, number);
+    let of = |start: i128, end: i128, step: i128| {
+        let range = number(start).operation(Operation::Range, number(end));
+        range.operation(Operation::Stepped, number(start).operation(Operation::Or, number(step)))
+    };
+    let found = of(8, 100, 12);
+    assert!(found.is_multiple(4) && !found.is_multiple(8) && !found.is_multiple(3), "{found:?}");
+    assert!(found.is_below(number(100), false) && !found.is_below(number(99), false));
+    assert!(of(0, 100, 16).is_multiple(16) && !of(1, 100, 16).is_multiple(2));
 }
 
 #[test]

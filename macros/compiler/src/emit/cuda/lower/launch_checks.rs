@@ -323,7 +323,8 @@ impl<'e> Walk<'e> {
                 None => return,
             },
             AccessForm::From => (access.index, None, true),
-            AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => return,
+            AccessForm::LoadVec(lanes) => return self.vector(&access, Some(vec![Term::Constant(lanes)])),
+            AccessForm::StoreVec(vector) => return self.vector(&access, self.scope.lanes(vector)),
         };
         if access.is_constant() {
             return;
@@ -335,7 +336,19 @@ impl<'e> Walk<'e> {
             index.extend(self.scope.terms(distance));
             index.push(Term::Operation(Operation::End));
         }
-        self.check(index, length, is_end, Some(access.site));
+        self.check(LaunchCheck { index, length, is_end, vector: None, sites: vec![access.site] });
+    }
+
+    /// Notes the access of a vector, which ends behind its lanes.
+    fn vector(&mut self, access: &Access<'e>, lanes: Option<Terms>) {
+        self.scope.left = MOST_READ;
+        let Some((lanes, length)) = lanes.zip(self.scope.length(access.memory)) else { return };
+        let mut index = self.scope.terms(access.index);
+        index.extend_from_slice(&lanes);
+        index.push(Term::Operation(Operation::End));
+        if let Some(vector) = self.scope.vector(access.memory, access.index, lanes) {
+            self.check(LaunchCheck { index, length, is_end: true, vector: Some(vector), sites: vec![access.site] });
+        }
     }
 
     /// Notes an operation that is faster if the numbers which it is of are words.
@@ -345,30 +358,35 @@ impl<'e> Walk<'e> {
         }
         self.scope.left = MOST_READ;
         if let Some(number) = self.scope.word(expr)
-            && let Some(check) = self.check(number, vec![Term::Literal(1 << 32)], false, None)
+            && let Some(check) = self.check(LaunchCheck {
+                index: number,
+                length: vec![Term::Literal(1 << 32)],
+                is_end: false,
+                vector: None,
+                sites: Vec::new(),
+            })
         {
             self.numbered.words.insert(std::ptr::from_ref(expr), check);
         }
     }
 
-    /// Adds a check of an access, or of a number without one. Returns its number.
-    fn check(&mut self, index: Terms, length: Terms, is_end: bool, site: Option<SiteId>) -> Option<u16> {
-        if !may_be_known(&index) || !may_be_known(&length) {
+    /// Adds a check. Returns its number.
+    fn check(&mut self, check: LaunchCheck) -> Option<u16> {
+        if !may_be_known(&check.index) || !may_be_known(&check.length) {
             return None;
         }
-        let is_same = |other: &LaunchCheck| other.index == index && other.length == length && other.is_end == is_end;
-        let known = self.found.checks.iter().position(is_same);
+        let known = self.found.checks.iter().position(|other| other.is_same(&check));
         let number = known.unwrap_or(self.found.checks.len());
         if number == MOST_CHECKS {
             return None;
         }
-        let check = u16::try_from(number).ok()?;
+        let checked = u16::try_from(number).ok()?;
+        self.numbered.accesses.extend(check.sites.iter().map(|site| (*site, checked)));
         match self.found.checks.get_mut(number) {
-            Some(check) => check.sites.extend(site),
-            None => self.found.checks.push(LaunchCheck { index, length, is_end, sites: site.into_iter().collect() }),
+            Some(known) => known.sites.extend(check.sites),
+            None => self.found.checks.push(check),
         }
-        self.numbered.accesses.extend(site.map(|site| (site, check)));
-        Some(check)
+        Some(checked)
     }
 
     fn call(&mut self, expr: &'e Expr) {
@@ -411,7 +429,10 @@ impl<'e> Walk<'e> {
     fn argument(&mut self, argument: &'e Expr) -> Terms {
         self.scope.left = MOST_READ;
         let terms = match argument.result_kind {
-            Kind::Memory(_) => self.scope.length(argument).unwrap_or_default(),
+            Kind::Memory(_) => match self.scope.parameter(argument) {
+                Some(index) => vec![Term::Parameter(index)],
+                None => self.scope.length(argument).unwrap_or_default(),
+            },
             Kind::Value | Kind::Reference { mutable: false } => self.scope.terms(argument),
             _ => Terms::new(),
         };
@@ -441,6 +462,15 @@ impl Lower<'_> {
     /// Returns the number of the host's check of an access.
     pub(super) fn held_check(&self, site: SiteId) -> Option<u16> {
         self.at_launch.accesses.get(&site).copied()
+    }
+
+    /// Returns the operands of a vector's access, of which the second is the index.
+    pub(super) fn held_index(&self, operands: impl Iterator<Item = CuExpr>, site: Option<SiteId>) -> Vec<CuExpr> {
+        let mut operands: Vec<CuExpr> = operands.collect();
+        if let (Some(site), Some(index)) = (site, operands.get_mut(1)) {
+            *index = self.unless_held(site, index.clone());
+        }
+        operands
     }
 
     /// Lowers what is evaluated before its place, as in a test before a loop. What conditions say there, it cannot rely on.

@@ -58,6 +58,19 @@ impl<'e> Scope<'e> {
         }
     }
 
+    /// Returns the parameter that memory is.
+    pub(super) fn parameter(&self, memory: &Expr) -> Option<u8> {
+        match &memory.kind {
+            ExprKind::Borrow { target, .. } => self.parameter(target),
+            ExprKind::Local(local) => match self.origin(*local)? {
+                Origin::Parameter(index) => Some(index),
+                Origin::Value(init, _) => self.parameter(init),
+                Origin::Range(_) | Origin::Terms(_) => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Returns the lengths of the parts before and behind a place.
     pub(super) fn lengths_of_halves(&mut self, init: &'e Expr) -> Option<[Terms; 2]> {
         let ExprKind::Op { op: Op::SplitAt { .. }, operands, .. } = &init.kind else { return None };

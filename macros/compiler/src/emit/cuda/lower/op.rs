@@ -117,11 +117,11 @@ impl Lower<'_> {
                 self.read_of_peer(of_peer, vector)
             }
             Op::LoadVec(lanes) => {
-                let vector = memory::load_vec("load_vec", lanes, values.collect(), site);
+                let vector = memory::load_vec("load_vec", lanes, self.held_index(values, site), site);
                 self.read_of_peer(of_peer, vector)
             }
             Op::StoreVec if unchecked => memory::function("store_vec_unchecked", values.collect(), None),
-            Op::StoreVec => memory::function("store_vec", values.collect(), site),
+            Op::StoreVec => memory::function("store_vec", self.held_index(values, site), site),
             Op::LoadMatrix { stored, matrix } => {
                 let callee = template(stored.load(), vec![Fragment::Type(matrix)]);
                 CuExpr::Call { callee, arguments: values.collect(), site }
