@@ -423,6 +423,8 @@ impl Function {
     /// The constants, types and imports that the body declares.
     pub(crate) fn items(&self) -> impl Iterator<Item = &TokenStream> {
         self.body.statements.iter().filter_map(|statement| match &statement.kind {
+            // What rustc evaluates for its failure alone declares nothing.
+            StmtKind::Item(item) if matches!(item.clone().into_iter().nth(1), Some(TokenTree::Group(_))) => None,
             StmtKind::Item(item) => Some(item),
             StmtKind::Let { .. }
             | StmtKind::Split { .. }

@@ -146,6 +146,12 @@ impl Parser<'_> {
         if let Some(expr) = numbered_first(&repeat.expr).map(Box::new) {
             return self.for_loop(&ExprForLoop { expr, ..repeat.clone() }, span);
         }
+        if let syn::Expr::MethodCall(call) = &*repeat.expr
+            && let Some(call) = self.without_lent_closures(call)
+        {
+            let expr = Box::new(syn::Expr::MethodCall(call));
+            return self.for_loop(&ExprForLoop { expr, ..repeat.clone() }, span);
+        }
         if let Some(counted) = counted(repeat) {
             return self.in_place(counted, span);
         }

@@ -79,10 +79,12 @@ impl Parser<'_> {
             syn::Expr::Try(attempt) => self.attempt(attempt, span),
             syn::Expr::Async(_) | syn::Expr::Await(_) => self.error(messages::unsupported_syntax(span, "`async` is")),
             syn::Expr::Infer(_) => self.error(messages::unsupported_syntax(span, "`_` as a value is")),
-            syn::Expr::Const(_) => self.error(
-                messages::unsupported_syntax(span, "a `const` block is")
-                    .help("declare a constant: `const N: u32 = ...;`"),
-            ),
+            // Its value is the same whenever it is evaluated.
+            syn::Expr::Const(constant) => {
+                let result = self.block(&constant.block);
+                let result_kind = self.block_gives(&result);
+                Expr { kind: ExprKind::Block(result), result_kind, span }
+            }
             syn::Expr::RawAddr(_) => self.error(
                 messages::unsupported_syntax(span, "a raw address is").help("use an index; `cuda!` can take addresses"),
             ),

@@ -77,6 +77,7 @@ mod slice;
 mod slice_constants;
 mod slice_patterns;
 mod stand_ins;
+mod stepped_iterators;
 mod stmt;
 mod syntax;
 mod tensor;
