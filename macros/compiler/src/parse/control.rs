@@ -9,6 +9,7 @@ use super::iter_sources::is_range;
 use super::iter_steps::numbered_first;
 use super::operand_types::TypeHint;
 use super::signature::shape_kind;
+use super::syntax::strip;
 use super::{Binding, JumpTarget, Parser};
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind};
@@ -265,8 +266,9 @@ impl Parser<'_> {
         found
     }
 
-    /// Parses `option?` as `match option { Some(value) => value, None => return None }`.
-    pub(super) fn attempt(&mut self, attempt: &syn::ExprTry, span: SpanRange) -> Expr {
+    /// Parses `option?` as `match option { Some(value) => value, None => return None }`. What a `Result` holds may be nothing, `check(x)?;`, and is
+    /// not asked for if it is discarded.
+    pub(super) fn attempt(&mut self, attempt: &syn::ExprTry, is_discarded: bool, span: SpanRange) -> Expr {
         if self.closures > 0 {
             return self.error(messages::unsupported_syntax(span, "`?` in a closure is"));
         }
@@ -284,6 +286,13 @@ impl Parser<'_> {
         if !gives_option && !gives_result {
             return self.error(messages::no_option_to_return(span));
         }
+        // `Err(fault)?` always returns.
+        if let syn::Expr::Call(call) = strip(&attempt.expr)
+            && matches!(&*call.func, syn::Expr::Path(path) if path.path.is_ident("Err"))
+            && let Ok(jump) = syn::parse2::<ExprReturn>(quote::quote_spanned!(span.lo=> return #call))
+        {
+            return self.return_expr(&jump, span);
+        }
         // A reference to an element is used as the element.
         let copy = self.copied_option(&attempt.expr, false).map(Box::new);
         let (option, at) = (copy.as_ref().unwrap_or(&attempt.expr), attempt.question_token.span);
@@ -293,6 +302,7 @@ impl Parser<'_> {
         // An alias of another file may be either.
         let gives_result = gives_result || scrutinee.as_ref().is_ok_and(|value| self.is_result(value));
         let choice = syn::parse2::<syn::ExprMatch>(match gives_result {
+            true if is_discarded => quote::quote_spanned!(at=> match () { Ok(_) => {} Err(#value) => return Err(#value) }),
             true => quote::quote_spanned!(at=> match () { Ok(#value) => #value, Err(#value) => return Err(#value) }),
             false => quote::quote_spanned!(at=> match () { Some(#value) => #value, None => return None }),
         });

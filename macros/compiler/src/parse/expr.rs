@@ -76,7 +76,7 @@ impl Parser<'_> {
                 messages::unsupported_syntax(span, "ranges outside of `for` are")
                     .help("keep both ends, each as a value"),
             ),
-            syn::Expr::Try(attempt) => self.attempt(attempt, span),
+            syn::Expr::Try(attempt) => self.attempt(attempt, false, span),
             syn::Expr::Async(_) | syn::Expr::Await(_) => self.error(messages::unsupported_syntax(span, "`async` is")),
             syn::Expr::Infer(_) => self.error(messages::unsupported_syntax(span, "`_` as a value is")),
             // Its value is the same whenever it is evaluated.

@@ -74,6 +74,9 @@ impl Parser<'_> {
                 SynStmt::Expr(syn::Expr::Const(check), semicolon) if is_check(check, semicolon.is_some()) => {
                     Some(StmtKind::Item(quote!(#check;)))
                 }
+                SynStmt::Expr(syn::Expr::Try(attempt), Some(_)) => {
+                    Some(StmtKind::Expr(self.attempt(attempt, true, span)))
+                }
                 // A lone semicolon.
                 SynStmt::Expr(syn::Expr::Verbatim(nothing), Some(_)) if nothing.is_empty() => None,
                 SynStmt::Expr(expr, semicolon) => {
