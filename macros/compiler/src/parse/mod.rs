@@ -54,6 +54,7 @@ mod name;
 mod named_iterators;
 mod named_places;
 mod named_ranges;
+pub(crate) mod nested_functions;
 mod operand_order;
 mod operand_types;
 mod operator_traits;
