@@ -156,10 +156,12 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
     for member in &item.items {
         match member {
             TraitItem::Fn(function) => {
-                if let Some(body) = &function.default {
-                    diags.push(messages::provided_method(SpanRange::of(body)));
+                let is_generic =
+                    function.sig.generics.params.iter().any(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
+                if let Some(body) = function.default.as_ref().filter(|_| !is_generic) {
+                    provided_body(&function.sig, body, diags);
                 }
-                if function.sig.generics.params.iter().any(|param| !matches!(param, syn::GenericParam::Lifetime(_))) {
+                if is_generic {
                     diags.push(messages::generic_trait_method(SpanRange::of(&function.sig.generics)));
                 }
                 let mut sig = function.sig.clone();
@@ -189,8 +191,25 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
     parsed
 }
 
+/// Reports what is wrong with a body that a trait provides: the `impl`s that have it as theirs do not repeat it.
+fn provided_body(sig: &Signature, body: &syn::Block, diags: &mut Diags) {
+    let mut sig = sig.clone();
+    // The declaration says what is wrong with the signature.
+    self_to_parameter(&mut sig, &mut diags.nested());
+    if let Ok(whole) = syn::parse2::<ItemFn>(replace_self(quote!(#sig #body), &quote!(Self))) {
+        let mut faults = diags.nested();
+        super::function(&whole, Role::Method, Options::default(), &mut faults);
+        let mut of_signature = diags.nested();
+        let empty = ItemFn { block: syn::parse_quote!({ loop {} }), ..whole };
+        super::function(&empty, Role::Method, Options::default(), &mut of_signature);
+        if of_signature.is_empty() {
+            diags.append(faults);
+        }
+    }
+}
+
 /// Returns the name of a trait of the standard library, as far as the path shows: `Add`, `std::ops::Add`.
-fn standard_trait(path: &syn::Path) -> Option<String> {
+pub(super) fn standard_trait(path: &syn::Path) -> Option<String> {
     let (first, last) = (path.segments.first()?.ident.to_string(), path.segments.last()?.ident.to_string());
     let is_known = path.segments.len() == 1 && STANDARD_TRAITS.contains(&last.trim_end_matches("Assign"));
     (is_known || ["std", "core"].contains(&first.as_str())).then_some(last)

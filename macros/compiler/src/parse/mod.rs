@@ -65,6 +65,7 @@ mod overloads;
 mod parameters;
 mod passed;
 mod pattern;
+pub(crate) mod provided_methods;
 pub(crate) mod readable;
 mod reference;
 mod referenced_fields;

@@ -67,6 +67,26 @@ pub(crate) fn index_functions(text: &str, ty: &str) -> Option<Vec<syn::ItemImpl>
     (all.iter().filter(|item| is_read(item)).count() == 1).then_some(all)
 }
 
+/// Returns the device trait of a name, if the text declares one.
+pub(crate) fn trait_of(text: &str, name: &str) -> Option<syn::ItemTrait> {
+    let is_device = |rest: &&str| {
+        let head = &text[..text.len() - rest.len()];
+        let start = head.rfind(['}', ';']).map_or(0, |end| end + 1);
+        ["#[device]", "#[phalanx::device]"].iter().any(|attribute| head[start..].contains(attribute))
+    };
+    let rest = only(after(text, "trait", name).filter(is_device))?;
+    let mut depth = 0_u32;
+    let end = rest.find(|of: char| {
+        match of {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        of == '}' && depth == 0
+    })?;
+    syn::parse_str(&format!("trait {name}{}", &rest[..=end])).ok()
+}
+
 /// Returns the type that `type name = ..;` makes another name of, if the text has one.
 pub(crate) fn alias_of(text: &str, name: &str) -> Option<syn::Type> {
     let rest = only(after(text, "type", name))?.trim_start().strip_prefix('=')?;
