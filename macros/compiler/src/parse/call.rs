@@ -364,7 +364,7 @@ impl Parser<'_> {
     /// that it is a token.
     pub(super) fn device_callee(&mut self, callee: Callee, arguments: Vec<Expr>, span: SpanRange) -> Expr {
         if let Callee::Method(name, _) | Callee::Associated(_, name, _) = &callee {
-            self.function.calls_library |= messages::is_of_library(&name.to_string());
+            self.function.calls_library |= messages::is_of_library(&name.to_string()) || name == "from";
         }
         if let Callee::Method(name, _) = &callee
             && let Some(instead) = messages::instead_of_method(&name.to_string())

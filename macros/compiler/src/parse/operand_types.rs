@@ -125,7 +125,7 @@ impl Parser<'_> {
         self.operand_of(&self.hint(expr))
     }
 
-    fn operand_of(&self, shown: &TypeHint) -> Operand {
+    pub(super) fn operand_of(&self, shown: &TypeHint) -> Operand {
         match shown {
             TypeHint::Integer => Operand::Integer,
             TypeHint::Number => Operand::Number,
@@ -392,6 +392,10 @@ impl Parser<'_> {
             Callee::Function(_) | Callee::Method(..) | Callee::Operator(_) => None,
         };
         let name = callee.name().to_string();
+        // A conversion gives the type that it is called of.
+        if let (Some(owner), "from") = (&owner, name.as_str()) {
+            return TypeHint::Named(owner.clone());
+        }
         match self.file().and_then(|file| source::result_of(file, &name)) {
             Some(syn::Type::Path(of)) if of.path.is_ident("Self") => match (owner, callee) {
                 (Some(owner), _) => TypeHint::Named(owner),
