@@ -423,8 +423,11 @@ impl VisitMut for ByReference {
         match pat {
             // A constant, by Rust's convention.
             Pat::Ident(name) if name.ident.to_string().starts_with(char::is_uppercase) => {}
-            Pat::Ident(name) if name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none() => {
+            Pat::Ident(name) if name.by_ref.is_none() && name.mutability.is_none() => {
                 name.by_ref = Some(syn::token::Ref { span: name.ident.span() });
+                if let Some((_, sub)) = &mut name.subpat {
+                    self.visit_pat_mut(sub);
+                }
             }
             Pat::Ident(_) | Pat::Reference(_) => self.is_possible = false,
             pat => visit_mut::visit_pat_mut(self, pat),
