@@ -352,6 +352,8 @@ impl Parser<'_> {
                 // What the closure is given: an element, or an index.
                 let hint = parsed.first().map_or(TypeHint::Integer, |array| self.hint_of_element(array));
                 self.closure_hint = Some(hint);
+            } else if matches!(argument, syn::Expr::Closure(closure) if closure.inputs.len() == 1) {
+                self.closure_hint = self.own_type_given(&name, parsed.len());
             }
             let whole = self.lent_array(&name, parsed.len(), argument);
             parsed.push(whole.unwrap_or_else(|| self.argument(argument)));

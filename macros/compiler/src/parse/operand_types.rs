@@ -121,6 +121,12 @@ impl Parser<'_> {
         self.file().is_some_and(|file| source::takes_slice(file, name, position, mutable))
     }
 
+    /// The type of the file that the closure at a position of a call is given, as far as the file shows it.
+    pub(super) fn own_type_given(&self, function: &str, position: usize) -> Option<TypeHint> {
+        let ty = self.file().and_then(|file| source::closure_takes(file, function, position))?;
+        Some(self.hint_of_type(&ty, 0)).filter(|hint| self.operand_of(hint) == Operand::User)
+    }
+
     pub(super) fn operand(&self, expr: &Expr) -> Operand {
         self.operand_of(&self.hint(expr))
     }

@@ -175,6 +175,23 @@ pub(crate) fn takes_slice(text: &str, name: &str, position: usize, mutable: bool
     functions.peek().is_some() && functions.all(|rest| takes(rest) == Some(true))
 }
 
+/// Returns the type of what the closure takes that all functions of this name are given at a position, `impl Fn(T) -> U`, if they agree.
+pub(crate) fn closure_takes(text: &str, name: &str, position: usize) -> Option<syn::Type> {
+    let takes = |rest: &str| {
+        let signature = syn::parse_str::<syn::Signature>(&format!("fn {name}{}", header(rest))).ok()?;
+        let syn::FnArg::Typed(typed) = signature.inputs.iter().nth(position)? else { return None };
+        let syn::Type::ImplTrait(closure) = &*typed.ty else { return None };
+        let syn::TypeParamBound::Trait(bound) = closure.bounds.first()? else { return None };
+        match &bound.path.segments.last()?.arguments {
+            syn::PathArguments::Parenthesized(taken) => Some(taken.inputs.first()?.ty.to_token_stream().to_string()),
+            syn::PathArguments::None | syn::PathArguments::AngleBracketed(_) => None,
+        }
+    };
+    let mut all = after(text, "fn", name).map(takes);
+    let first = all.next()??;
+    all.all(|other| other.as_ref() == Some(&first)).then(|| syn::parse_str(&first).ok())?
+}
+
 /// Returns the part of a function before its body. A `;` in brackets belongs to a type.
 fn header(text: &str) -> &str {
     let mut depth = 0_u32;
