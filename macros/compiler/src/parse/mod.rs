@@ -79,6 +79,7 @@ mod slice;
 mod slice_constants;
 mod slice_patterns;
 mod stand_ins;
+mod split_slices;
 mod stepped_iterators;
 mod stmt;
 mod syntax;

@@ -208,6 +208,9 @@ impl Parser<'_> {
 
     /// Returns the statements in place of `let Some(x) = option else { .. };`, or of `let x = option.unwrap();`, where `x` is a reference.
     pub(super) fn let_over_copy(&self, local: &Local) -> Option<Vec<Stmt>> {
+        if let Some(split) = self.split_let(local) {
+            return Some(split);
+        }
         let init = local.init.as_ref()?;
         let at = SpanRange::of(&local.pat).lo;
         let (pat, expr, names) = match (&local.pat, &init.diverge) {

@@ -33,7 +33,7 @@ enum Alternative {
 
 impl Parser<'_> {
     /// Whether an expression is the name of a slice.
-    fn is_slice_name(&self, expr: &Expr) -> bool {
+    pub(super) fn is_slice_name(&self, expr: &Expr) -> bool {
         self.named_part(expr).is_some()
             || self.named_local(expr).is_some_and(|local| match self.function.kind(local) {
                 Kind::Memory(memory) => memory.is_slice(),
@@ -44,6 +44,12 @@ impl Parser<'_> {
     /// Returns what is matched in place of a slice, and the patterns in place of those of the slice, each with the statements that bind its
     /// further names.
     pub(super) fn over_elements(&self, slice: &Expr, patterns: &[&Pat]) -> Option<(Expr, Vec<Case>)> {
+        if let Some((slice, split)) = self.split_as_slice(slice, patterns) {
+            let (slice, mut converted) =
+                self.over_elements(&slice, &split.iter().map(|(pat, _)| pat).collect::<Vec<_>>())?;
+            converted.iter_mut().zip(split).for_each(|((_, names), (_, further))| names.extend(further));
+            return Some((slice, converted));
+        }
         // The elements of `*slice` are values.
         let (slice, by_reference) = match strip(slice) {
             Expr::Unary(deref) if matches!(deref.op, syn::UnOp::Deref(_)) => (strip(&deref.expr), false),
@@ -94,6 +100,9 @@ impl Parser<'_> {
 
     /// Returns the `match` over the elements of a slice in place of one of the slice.
     pub(super) fn match_over_elements(&self, choice: &ExprMatch) -> Option<ExprMatch> {
+        if let Some(choice) = self.split_match(choice) {
+            return self.match_over_elements(&choice);
+        }
         let patterns: Vec<&Pat> = choice.arms.iter().map(|arm| unguarded(&arm.pat)).collect();
         let (matched, converted) = self.over_elements(&choice.expr, &patterns)?;
         let mut arms = Vec::new();
