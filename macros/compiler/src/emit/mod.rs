@@ -92,9 +92,9 @@ pub(crate) fn implementation(
     let operators = operator
         .iter()
         .flat_map(|of| methods.iter().map(|(method, checked)| operator::implementation(of, method, checked.is_some())));
-    let conversions = conversion
-        .iter()
-        .flat_map(|of| methods.iter().map(|(method, checked)| conversion::implementation(of, method, checked.is_some())));
+    let conversions = conversion.iter().flat_map(|of| {
+        methods.iter().map(|(method, checked)| conversion::implementation(of, method, checked.is_some()))
+    });
     quote!(#(#texts)* #head { #(#others)* #(#members)* } #(#inherent)* #(#operators)* #(#conversions)*)
 }
 

@@ -21,17 +21,19 @@ use crate::span::SpanRange;
 
 impl Parser<'_> {
     pub(super) fn block_expr(&mut self, block: &ExprBlock, span: SpanRange) -> Expr {
-        let Some(label) = &block.label else {
-            let block = self.block(&block.block);
-            let result_kind = self.block_gives(&block);
-            return Expr { kind: ExprKind::Block(block), result_kind, span };
-        };
+        let Some(label) = &block.label else { return self.plain_block(&block.block, span) };
         let id = self.new_loop();
         let (block, value) = self.jump_scope(id, Some(label), false, |parser| parser.block(&block.block));
         let result_kind = self.block_gives(&block);
         let mut result_kind = value.map_or(result_kind, |value| value.join(result_kind));
         let slot = self.value_slot(&mut result_kind);
         Expr { kind: ExprKind::Labelled { id, label: label.name.ident.clone(), block, slot }, result_kind, span }
+    }
+
+    pub(super) fn plain_block(&mut self, block: &syn::Block, span: SpanRange) -> Expr {
+        let block = self.block(block);
+        let result_kind = self.block_gives(&block);
+        Expr { kind: ExprKind::Block(block), result_kind, span }
     }
 
     /// Returns the kind of a block's value. Groups and memory cannot be one, because the checks follow them by name.
@@ -302,7 +304,9 @@ impl Parser<'_> {
         // An alias of another file may be either.
         let gives_result = gives_result || scrutinee.as_ref().is_ok_and(|value| self.is_result(value));
         let choice = syn::parse2::<syn::ExprMatch>(match gives_result {
-            true if is_discarded => quote::quote_spanned!(at=> match () { Ok(_) => {} Err(#value) => return Err(#value) }),
+            true if is_discarded => {
+                quote::quote_spanned!(at=> match () { Ok(_) => {} Err(#value) => return Err(#value) })
+            }
             true => quote::quote_spanned!(at=> match () { Ok(#value) => #value, Err(#value) => return Err(#value) }),
             false => quote::quote_spanned!(at=> match () { Some(#value) => #value, None => return None }),
         });

@@ -80,11 +80,7 @@ impl Parser<'_> {
             syn::Expr::Async(_) | syn::Expr::Await(_) => self.error(messages::unsupported_syntax(span, "`async` is")),
             syn::Expr::Infer(_) => self.error(messages::unsupported_syntax(span, "`_` as a value is")),
             // Its value is the same whenever it is evaluated.
-            syn::Expr::Const(constant) => {
-                let result = self.block(&constant.block);
-                let result_kind = self.block_gives(&result);
-                Expr { kind: ExprKind::Block(result), result_kind, span }
-            }
+            syn::Expr::Const(constant) => self.plain_block(&constant.block, span),
             syn::Expr::RawAddr(_) => self.error(
                 messages::unsupported_syntax(span, "a raw address is").help("use an index; `cuda!` can take addresses"),
             ),

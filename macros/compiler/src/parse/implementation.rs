@@ -136,7 +136,10 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 function.text = identity_of(&quote!(#own_type #sig #block));
                 let attrs = std::mem::replace(&mut function.attrs, quote!(#[doc(hidden)]));
                 // A trait of the standard library has no other members than Rust's.
-                let of_trait = item.trait_.is_some() && parsed.operator.is_none() && parsed.inherent.is_none() && parsed.conversion.is_none();
+                let of_trait = item.trait_.is_some()
+                    && parsed.operator.is_none()
+                    && parsed.inherent.is_none()
+                    && parsed.conversion.is_none();
                 let method = Method { function, name: method.clone(), vis, attrs, own, has_receiver, of_trait };
                 if let Some(operator) = &parsed.operator {
                     operator_traits::check_operator(&method, operator, diags);

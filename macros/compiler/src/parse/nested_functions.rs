@@ -70,9 +70,11 @@ impl<'a> Separation<'a> {
         let mut named: BTreeSet<String> = words(&function.to_token_stream()).map(|word| word.to_string()).collect();
         let mut kept = vec![false; self.items.len()];
         loop {
-            let more = self.items.iter().enumerate().find(|(at, item)| {
-                !kept[*at] && declared(item).iter().any(|name| named.contains(name))
-            });
+            let more = self
+                .items
+                .iter()
+                .enumerate()
+                .find(|(at, item)| !kept[*at] && declared(item).iter().any(|name| named.contains(name)));
             let Some((at, item)) = more else { break };
             kept[at] = true;
             named.extend(words(&item.to_token_stream()).map(|word| word.to_string()));
@@ -85,15 +87,20 @@ impl<'a> Separation<'a> {
 impl VisitMut for Separation<'_> {
     fn visit_block_mut(&mut self, block: &mut Block) {
         let is_function = |stmt: &Stmt| matches!(stmt, Stmt::Item(Item::Fn(_)));
-        let names: Vec<(Ident, Ident)> = block.stmts.iter().filter_map(|stmt| match stmt {
-            Stmt::Item(Item::Fn(of)) => Some((of.sig.ident.clone(), self.name(&of.sig.ident))),
-            _ => None,
-        }).collect();
+        let names: Vec<(Ident, Ident)> = block
+            .stmts
+            .iter()
+            .filter_map(|stmt| match stmt {
+                Stmt::Item(Item::Fn(of)) => Some((of.sig.ident.clone(), self.name(&of.sig.ident))),
+                _ => None,
+            })
+            .collect();
         for (from, to) in &names {
             Renaming { from, to }.visit_block_mut(block);
         }
         let outside = self.items.len();
-        let is_item = |stmt: &Stmt| matches!(stmt, Stmt::Item(Item::Const(_) | Item::Static(_) | Item::Type(_) | Item::Use(_)));
+        let is_item =
+            |stmt: &Stmt| matches!(stmt, Stmt::Item(Item::Const(_) | Item::Static(_) | Item::Type(_) | Item::Use(_)));
         self.items.extend(block.stmts.iter().filter(|stmt| is_item(stmt)).filter_map(|stmt| match stmt {
             Stmt::Item(item) => Some(item.clone()),
             Stmt::Local(_) | Stmt::Expr(..) | Stmt::Macro(_) => None,
@@ -150,7 +157,8 @@ impl Renaming<'_> {
     fn in_tokens(&self, tokens: TokenStream) -> TokenStream {
         let mut is_member = false;
         let renamed = |tree| {
-            let before = std::mem::replace(&mut is_member, matches!(&tree, TokenTree::Punct(dot) if dot.as_char() == '.'));
+            let before =
+                std::mem::replace(&mut is_member, matches!(&tree, TokenTree::Punct(dot) if dot.as_char() == '.'));
             match tree {
                 TokenTree::Ident(mut word) => {
                     if !before {

@@ -65,10 +65,12 @@ impl Replaced {
         let arguments: Vec<TokenStream> = match &path.segments.last()?.arguments {
             PathArguments::AngleBracketed(arguments) => {
                 let values = arguments.args.iter().filter(|argument| !matches!(argument, GenericArgument::Lifetime(_)));
-                values.map(|argument| match argument {
-                    GenericArgument::Type(ty) => turbofished(ty),
-                    other => other.to_token_stream(),
-                }).collect()
+                values
+                    .map(|argument| match argument {
+                        GenericArgument::Type(ty) => turbofished(ty),
+                        other => other.to_token_stream(),
+                    })
+                    .collect()
             }
             PathArguments::None | PathArguments::Parenthesized(_) => Vec::new(),
         };

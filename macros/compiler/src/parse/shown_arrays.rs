@@ -3,8 +3,8 @@
 
 use super::Parser;
 use crate::model::LocalId;
-use crate::model::kind::Kind;
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::Kind;
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::{ParamType, TypeShape};

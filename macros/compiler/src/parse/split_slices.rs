@@ -102,7 +102,11 @@ fn of_slice(pat: &Pat, is_last: bool) -> Option<Case> {
             };
             let with = |element: TokenStream| {
                 let (before, after) = (others(true), others(false));
-                parsed(if is_last { quote_spanned!(at=> [#before #element]) } else { quote_spanned!(at=> [#element #after]) })
+                parsed(if is_last {
+                    quote_spanned!(at=> [#before #element])
+                } else {
+                    quote_spanned!(at=> [#element #after])
+                })
             };
             return Some(if let Pat::Reference(reference) = element {
                 let (target, held) = (&reference.pat, format_ident!("held", span = at.resolved_at(Span::mixed_site())));

@@ -48,7 +48,8 @@ impl Parser<'_> {
     /// Returns the statements in place of `let mut name = iterator;` and of those after it, if the iterator is over a range or over elements that
     /// have positions, and its uses are those that a position has.
     pub(super) fn with_position(&self, local: &Local, rest: &[&Stmt]) -> Option<Vec<Stmt>> {
-        let Pat::Ident(PatIdent { by_ref: None, mutability: Some(_), ident: name, subpat: None, .. }) = &local.pat else {
+        let Pat::Ident(PatIdent { by_ref: None, mutability: Some(_), ident: name, subpat: None, .. }) = &local.pat
+        else {
             return None;
         };
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
@@ -236,9 +237,7 @@ impl Uses<'_> {
     /// Whether it is `items.by_ref()` or `&mut items`.
     fn is_lent(&self, expr: &Expr) -> bool {
         match strip(expr) {
-            Expr::MethodCall(call) => {
-                call.method == "by_ref" && call.args.is_empty() && self.is_name(&call.receiver)
-            }
+            Expr::MethodCall(call) => call.method == "by_ref" && call.args.is_empty() && self.is_name(&call.receiver),
             Expr::Reference(reference) => reference.mutability.is_some() && self.is_name(&reference.expr),
             _ => false,
         }

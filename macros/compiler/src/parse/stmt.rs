@@ -118,7 +118,7 @@ impl Parser<'_> {
                 self.diags.push(
                     messages::unsupported_syntax(
                         SpanRange::of(item),
-                        "items other than `const`, `static`, `type` and `use` are",
+                        "items other than `fn`, `const`, `static`, `type` and `use` are",
                     )
                     .help("move it out of the function"),
                 );
