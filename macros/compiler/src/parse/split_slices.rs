@@ -108,13 +108,13 @@ fn of_slice(pat: &Pat, is_last: bool) -> Option<Case> {
                     quote_spanned!(at=> [#element #after])
                 })
             };
-            return Some(if let Pat::Reference(reference) = element {
+            Some(if let Pat::Reference(reference) = element {
                 let (target, held) = (&reference.pat, format_ident!("held", span = at.resolved_at(Span::mixed_site())));
                 let bound = parse2(quote_spanned!(at=> let #target = *#held;)).ok()?;
                 (with(quote_spanned!(at=> #held))?, vec![bound])
             } else {
                 (with(quote_spanned!(at=> #element))?, Vec::new())
-            });
+            })
         }
         _ => None,
     }
