@@ -63,7 +63,7 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
     }
     let file = prepared::file_of(&item);
     let file = file.as_deref();
-    let item = file.and_then(|file| parse::provided_methods::added(session, &item, file)).unwrap_or(item);
+    let item = file.and_then(|file| parse::provided_methods::added(&item, file, &Diags::new(session))).unwrap_or(item);
     if let Some(expanded) = expand_closed(session, role, &options, &item, file) {
         return expanded;
     }

@@ -121,6 +121,11 @@ impl Parser<'_> {
         self.file().is_some_and(|file| source::takes_slice(file, name, position, mutable))
     }
 
+    /// Whether the type of a place is one of the file, as far as the text shows.
+    pub(super) fn is_of_file(&self, place: &syn::Expr) -> bool {
+        self.operand_of(&self.hint_of_place(place)) == Operand::User
+    }
+
     /// The type of the file that the closure at a position of a call is given, as far as the file shows it.
     pub(super) fn own_type_given(&self, function: &str, position: usize) -> Option<TypeHint> {
         let ty = self.file().and_then(|file| source::closure_takes(file, function, position))?;
@@ -131,7 +136,7 @@ impl Parser<'_> {
         self.operand_of(&self.hint(expr))
     }
 
-    pub(super) fn operand_of(&self, shown: &TypeHint) -> Operand {
+    fn operand_of(&self, shown: &TypeHint) -> Operand {
         match shown {
             TypeHint::Integer => Operand::Integer,
             TypeHint::Number => Operand::Number,

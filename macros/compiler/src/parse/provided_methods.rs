@@ -10,11 +10,10 @@ use syn::{GenericArgument, GenericParam, ImplItem, ImplItemFn, Item, ItemImpl, I
 use super::implementation::{implementation, standard_trait};
 use super::syntax::turbofished;
 use crate::diag::Diags;
-use crate::session::Session;
 use crate::source;
 
 /// Adds the methods that its trait provides to an `impl`; `None` if there are none.
-pub(crate) fn added(session: Session, tokens: &TokenStream, file: &str) -> Option<TokenStream> {
+pub(crate) fn added(tokens: &TokenStream, file: &str, diags: &Diags) -> Option<TokenStream> {
     let mut trees = tokens.clone().into_iter();
     if !trees.any(|tree| matches!(&tree, TokenTree::Ident(word) if word == "impl")) || !file.contains("trait ") {
         return None;
@@ -34,20 +33,20 @@ pub(crate) fn added(session: Session, tokens: &TokenStream, file: &str) -> Optio
         let (attrs, sig) = (&provided.attrs, &provided.sig);
         let method = replaced.tokens(quote!(#(#attrs)* #sig #body));
         let Ok(method) = syn::parse2::<ImplItemFn>(method) else { continue };
-        item.items.push(ImplItem::Fn(without_faults(session, &item, method)));
+        item.items.push(ImplItem::Fn(without_faults(&item, method, diags)));
         any = true;
     }
     any.then(|| item.into_token_stream())
 }
 
 /// Leaves out the body if something is wrong with it, which the trait reports.
-fn without_faults(session: Session, item: &ItemImpl, method: ImplItemFn) -> ImplItemFn {
-    let mut faults = Diags::new(session);
+fn without_faults(item: &ItemImpl, method: ImplItemFn, diags: &Diags) -> ImplItemFn {
+    let mut faults = diags.nested();
     let mut alone = item.clone();
     alone.items.retain(|member| matches!(member, ImplItem::Type(_)));
     alone.items.push(ImplItem::Fn(method.clone()));
     implementation(&alone, &mut faults);
-    match faults.into_faults().is_empty() {
+    match faults.is_empty() {
         true => method,
         false => ImplItemFn { block: syn::parse_quote!({ loop {} }), ..method },
     }

@@ -4,7 +4,6 @@ use quote::ToTokens;
 use syn::Path;
 
 use super::Parser;
-use super::operand_types::Operand;
 use super::syntax::{Arguments, type_argument};
 use crate::messages;
 use crate::model::expr::{Expr, ExprKind};
@@ -43,8 +42,7 @@ impl Parser<'_> {
         // Any other name may be that of a function of a user's trait.
         let function = ScalarFunction::by_name(&name).filter(|_| last.arguments.is_none())?;
         // `u32::from(color)`, of a type of the file.
-        let is_own = |argument: &syn::Expr| self.operand_of(&self.hint_of_place(argument)) == Operand::User;
-        if matches!(function, ScalarFunction::From) && arguments.first().is_some_and(is_own) {
+        if matches!(function, ScalarFunction::From) && arguments.first().is_some_and(|of| self.is_of_file(of)) {
             return None;
         }
         Some(self.scalar_function(function, path, arguments, span))
