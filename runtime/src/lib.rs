@@ -250,13 +250,14 @@ pub mod __private {
     pub use crate::kernel::arrays::*;
     pub use crate::kernel::barrier::{BarrierWord, barrier_at};
     pub use crate::kernel::call::Call;
+    pub use crate::kernel::conversion::DeviceFrom;
     pub use crate::kernel::copy::*;
     pub use crate::kernel::group::*;
     pub use crate::kernel::inline_cuda::{inline_cuda, without_closure};
     pub use crate::kernel::intrinsics::*;
     pub use crate::kernel::matrix::{matrix, transposed};
     pub use crate::kernel::memory::*;
-    pub use crate::kernel::methods_of_rust::{DefaultValue, unnamed};
+    pub use crate::kernel::methods_of_rust::{DefaultValue, IntoNumber, unnamed};
     pub use crate::kernel::numeric::*;
     pub use crate::kernel::operators::*;
     pub use crate::kernel::pipeline::OtherPipeline;

@@ -353,6 +353,85 @@ fn sequences(input: &[u32], out: &mut [u32], n: u32) {
     out[block.thread_rank()] = own[1] + square[(0, 0)];
 }
 
+#[derive(Clone, Copy, PartialEq, DeviceCopy)]
+#[repr(transparent)]
+struct Packed(u32);
+
+#[device]
+impl From<(u32, u32)> for Packed {
+    fn from((high, low): (u32, u32)) -> Self {
+        Packed(high << 16 | low)
+    }
+}
+
+#[device]
+trait Halves {
+    fn whole(&self) -> u32;
+    fn low(&self) -> u32 {
+        self.whole() & 0xffff
+    }
+}
+
+#[device]
+impl Halves for Packed {
+    fn whole(&self) -> u32 {
+        self.0
+    }
+}
+
+#[device]
+fn limited(x: u32) -> Result<(), u32> {
+    if x > 100 { Err(x) } else { Ok(()) }
+}
+
+#[device]
+fn sum_of_limited(x: u32, y: u32) -> Result<u32, u32> {
+    limited(x)?;
+    limited(y)?;
+    Ok(x + y)
+}
+
+/// Iterators that are advanced by all threads alike, functions in a kernel, conversions, provided methods, results without a value.
+#[cluster_kernel(block = 64)]
+fn advanced_iterators(input: &[u32], out: &mut [u32], n: u32) {
+    const STEP: u32 = 3;
+    fn stepped(x: u32) -> u32 {
+        x * STEP
+    }
+    const { assert!(STEP > 2) };
+    let block = this_thread_block();
+    let v = [n, 2, 3, 4];
+    let mut it = v.iter();
+    if n > 3 {
+        it.next();
+    }
+    while let Some(&x) = it.next() {
+        if x > 3 {
+            block.sync();
+        }
+    }
+    let mut rest = v.iter().copied().peekable();
+    if rest.next() == Some(7) && rest.peek().is_some_and(|&x| x > 1) {
+        block.sync();
+    }
+    for x in rest {
+        out[0] += stepped(x);
+    }
+    for k in 0.. {
+        if k > n {
+            break;
+        }
+        block.sync();
+    }
+    let packed: Packed = (n, 5).into();
+    let part = &input[n..];
+    if let Some((&first, tail)) = part.split_first() {
+        out[1] = packed.low() + Packed::from((first, 1)).whole() + tail.len() as u32;
+        block.sync();
+    }
+    out[2] = sum_of_limited(n, out[1]).unwrap_or(1);
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<options_of_references>,
     phalanx::Program::of::<parts_of_arrays>,
@@ -365,4 +444,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<in_turns>,
     phalanx::Program::of::<results_and_slices>,
     phalanx::Program::of::<sequences>,
+    phalanx::Program::of::<advanced_iterators>,
 ];

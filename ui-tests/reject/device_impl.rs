@@ -6,7 +6,7 @@ use phalanx::prelude::*;
 trait Shape: Number {
     fn area(self) -> Self;
     fn twice(self) -> Self {
-        self.area()
+        self.area() * "ab".len()
     }
     fn generic<T: Number>(self, x: T) -> T;
     fn boxed(self: Box<Self>) -> u32;

@@ -4,7 +4,7 @@ use phalanx::prelude::*;
 
 #[cluster_kernel]
 fn loops(input: &[u32], output: &mut [u32], n: u32) {
-    for i in 0.. {}
+    for i in ..n {}
     for i in (0..n).rev().rev() {}
     for i in (0..n).map(|x| x) {}
     for pair in (0..n).enumerate() {}

@@ -29,7 +29,7 @@ fn expressions(output: &mut [u32], n: u32) {
     let inferred = _;
     let later = async { n };
     let awaited = n.await;
-    let constant = const { 3 };
+    let constant = const || 3;
     let address = &raw const n;
     let asynchronous = async |x: u32| x;
     let dereferenced = **output;
@@ -47,7 +47,7 @@ fn items() {
         x: u32,
     }
     static mut COUNT: u32 = 0;
-    fn of_a_types() {}
+    type Nothing = u32;
     trait Area {}
     impl Area for u32 {}
     mod inner {}

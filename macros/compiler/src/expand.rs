@@ -55,8 +55,15 @@ pub(crate) fn device(session: Session, options: TokenStream, item: TokenStream) 
 /// types the text does not show is a function, of which the checks know less than of one of numbers: what they refuse is read once more with
 /// numbers for such operands, as rustc then has to confirm.
 fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream) -> TokenStream {
+    if let Some((item, nested)) = parse::nested_functions::separated(&item) {
+        let nested = nested.iter().map(|function| device(session, TokenStream::new(), quote!(#function)));
+        let nested: TokenStream = nested.collect();
+        let item = expand(session, role, options, item);
+        return quote!(#nested #item);
+    }
     let file = prepared::file_of(&item);
     let file = file.as_deref();
+    let item = file.and_then(|file| parse::provided_methods::added(&item, file, &Diags::new(session))).unwrap_or(item);
     if let Some(expanded) = expand_closed(session, role, &options, &item, file) {
         return expanded;
     }

@@ -11,6 +11,7 @@ use crate::program::types::{DeviceConstant, DeviceEq, DeviceOrd, DeviceType};
 /// The traits without their names, which a user's types may have.
 pub mod unnamed {
     pub use crate::kernel::ascii::Ascii as _;
+    pub use crate::kernel::conversion::DeviceFrom as _;
 
     pub use super::{
         Bytes as _, Compared as _, Contains as _, DefaultValue as _, Elements as _, IntoNumber as _, OptionOf as _,
@@ -441,11 +442,11 @@ total_order! {
     f64 i64 63;
 }
 
-/// `x.into()` of a number.
+/// `x.into()` of a number, and of a type with a `#[device] impl From`.
 #[diagnostic::on_unimplemented(
     message = "`{U}` does not hold all values of `{Self}`",
     label = "this number is not converted without loss",
-    note = "cast: `x as f32`"
+    note = "cast: `x as f32`; a type of yours has it with `#[device] impl From<{Self}> for {U}`"
 )]
 #[device]
 pub trait IntoNumber<U> {

@@ -9,6 +9,7 @@ pub(crate) mod arrays;
 pub(crate) mod ascii;
 pub(crate) mod barrier;
 pub(crate) mod call;
+pub(crate) mod conversion;
 pub(crate) mod copy;
 pub(crate) mod group;
 pub(crate) mod inline_cuda;

@@ -354,14 +354,39 @@ impl DeviceEq for Ordering {}
 // SAFETY: the type has the layout of `i8`, as Rust says, and 0 is a value; the device writes only the variants' values.
 unsafe impl DeviceCopy for Ordering {}
 
+/// What a `Result` may hold: a value of kernels, or nothing, as in `Result<(), Fault>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a type of the kernel language",
+    note = "a `Result` in a kernel holds numbers, arrays of them, types with `#[derive(DeviceCopy)]`, or `()`"
+)]
+pub trait ResultPart: 'static {
+    /// The type's definition in C++.
+    fn part_info() -> TypeInfo;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceType> ResultPart for T {
+    fn part_info() -> TypeInfo {
+        <T as DeviceType>::info()
+    }
+}
+
+impl ResultPart for () {
+    fn part_info() -> TypeInfo {
+        TypeInfo::template::<()>("unit", "option.cuh", Vec::new())
+    }
+}
+
 impl<T: DeviceEq, E: DeviceEq> DeviceEq for Result<T, E> {}
 
-impl<T: DeviceType, E: DeviceType> DeviceType for Result<T, E> {
+impl<E: DeviceEq> DeviceEq for Result<(), E> {}
+
+impl<T: ResultPart, E: ResultPart> DeviceType for Result<T, E> {
     fn info() -> TypeInfo {
         TypeInfo::template::<Self>(
             "result",
             "option.cuh",
-            vec![TypeArgument::Type(T::info()), TypeArgument::Type(E::info())],
+            vec![TypeArgument::Type(T::part_info()), TypeArgument::Type(E::part_info())],
         )
     }
 }

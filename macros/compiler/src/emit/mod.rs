@@ -2,6 +2,7 @@
 
 mod callee;
 mod constant;
+mod conversion;
 mod cuda;
 mod device;
 mod fences;
@@ -79,9 +80,9 @@ pub(crate) fn implementation(
         Some(checked) => text(checked),
         None => text_stub(&method.function),
     });
-    let Implementation { head, others, operator, inherent, .. } = implementation;
-    let members = methods.iter().map(|(method, checked)| match (operator, inherent) {
-        (None, None) => method::members(method, checked.is_some()),
+    let Implementation { head, others, operator, inherent, conversion, .. } = implementation;
+    let members = methods.iter().map(|(method, checked)| match (operator, inherent, conversion) {
+        (None, None, None) => method::members(method, checked.is_some()),
         _ => method::plain_member(method, checked.is_some()),
     });
     let inherent = inherent.iter().map(|head| {
@@ -91,7 +92,10 @@ pub(crate) fn implementation(
     let operators = operator
         .iter()
         .flat_map(|of| methods.iter().map(|(method, checked)| operator::implementation(of, method, checked.is_some())));
-    quote!(#(#texts)* #head { #(#others)* #(#members)* } #(#inherent)* #(#operators)*)
+    let conversions = conversion.iter().flat_map(|of| {
+        methods.iter().map(|(method, checked)| conversion::implementation(of, method, checked.is_some()))
+    });
+    quote!(#(#texts)* #head { #(#others)* #(#members)* } #(#inherent)* #(#operators)* #(#conversions)*)
 }
 
 /// Makes the items of `#[device] trait`.

@@ -2,6 +2,7 @@
 
 use phalanx_contract::fence::{ChosenFence, MemoryEffects};
 use proc_macro2::TokenStream;
+use quote::quote;
 
 use super::variants::{with_bodies, with_values};
 use super::{
@@ -12,12 +13,16 @@ use crate::check::{self, Asks, Program};
 use crate::diag::{Diag, Diags, Fault};
 use crate::model::Role;
 use crate::parse;
+use crate::parse::nested_functions;
 use crate::parse::same_file::Attributed;
 use crate::rules::Rule;
 use crate::session::Session;
 
 /// Returns the faults that `kernel` reports.
 pub(crate) fn check_kernel(session: Session, options: TokenStream, item: TokenStream) -> Vec<Fault> {
+    if let Some((item, nested)) = nested_functions::separated(&item) {
+        return with_nested(session, &nested, check_kernel(session, options, item));
+    }
     // Of two items, rustc keeps one, which is then checked.
     let Ok(item) = prepared::prepared(Role::Kernel, &options, item, None) else { return Vec::new() };
     let mut diags = Diags::new(session);
@@ -34,11 +39,21 @@ pub(crate) fn check_kernel(session: Session, options: TokenStream, item: TokenSt
 
 /// Returns the faults that `device` reports.
 pub(crate) fn check_device(session: Session, options: TokenStream, item: TokenStream) -> Vec<Fault> {
+    if let Some((item, nested)) = nested_functions::separated(&item) {
+        return with_nested(session, &nested, check_device(session, options, item));
+    }
     let Ok(item) = prepared::prepared(Role::Device, &options, item, None) else { return Vec::new() };
     let mut diags = Diags::new(session);
     let parsed = parse_device(options.clone(), item.clone(), &mut diags);
     let is_open = parsed.has_open_operators() && !session.numbers;
     of_numbers(faults(parsed, diags), is_open, || check_device(Session { numbers: true, ..session }, options, item))
+}
+
+/// Adds the faults of the functions inside of one to its own, in the order of the source.
+fn with_nested(session: Session, nested: &[syn::ItemFn], mut faults: Vec<Fault>) -> Vec<Fault> {
+    faults.extend(nested.iter().flat_map(|function| check_device(session, TokenStream::new(), quote!(#function))));
+    faults.sort_by_key(|fault| (fault.line(), fault.column()));
+    faults
 }
 
 /// Returns the faults, or those with numbers for the operands whose types the text does not show, if there are none.

@@ -151,7 +151,7 @@ pub(crate) fn shared_bytes(at: SpanRange, bytes: u64) -> Diag {
 
 pub(crate) fn standard_trait(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedSignature, at, format!("`{name}` is a trait of the standard library, whose methods cannot be device functions"))
-        .help("write methods in `#[device] impl Type { .. }`, or a `#[device] trait` of your own; of the standard library's, the operators `+ - * / % & | ^ << >> !` and those that assign can be implemented")
+        .help("write methods in `#[device] impl Type { .. }`, or a `#[device] trait` of your own; of the standard library's, `From`, the comparisons, and the operators `+ - * / % & | ^ << >> !` and those that assign can be implemented")
 }
 
 /// An operator names shared memory.

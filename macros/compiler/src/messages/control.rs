@@ -7,7 +7,7 @@ use crate::span::SpanRange;
 
 pub(crate) fn loop_range(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, "a range in `for` must have both ends")
-        .help("write `a..b` or `a..=b`, in parentheses with `.rev()` or `.step_by(n)` where needed; only `zip` takes `a..`, with a name for its numbers: `for (x, k) in values.iter().zip(1..)`")
+        .help("write `a..b` or `a..=b`, in parentheses with `.rev()` or `.step_by(n)` where needed; `a..` stands alone, or in `zip`, with a name for its numbers: `for (x, k) in values.iter().zip(1..)`")
 }
 
 pub(crate) fn jump_out_of_closure(at: SpanRange) -> Diag {

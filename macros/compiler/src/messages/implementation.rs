@@ -21,11 +21,6 @@ pub(crate) fn implementation_member(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedSyntax, at, "a `#[device]` block can contain only functions, constants and types")
 }
 
-pub(crate) fn provided_method(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSignature, at, "methods of a device trait cannot have default bodies")
-        .help("implement the method in each `impl`, or write a generic device function")
-}
-
 pub(crate) fn generic_trait_method(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedSignature, at, "a method of a device trait cannot be generic")
         .help("make the trait generic, or write a generic device function")

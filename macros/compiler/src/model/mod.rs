@@ -246,6 +246,19 @@ pub(crate) struct Implementation {
     /// The tokens before the braces of a second `impl`, of the type itself, which has what bodies call: a comparison of the standard library
     /// has no other members than Rust's.
     pub(crate) inherent: Option<TokenStream>,
+    /// The conversion that it is of.
+    pub(crate) conversion: Option<ConversionImpl>,
+}
+
+/// `impl From<Source> for OwnType`.
+#[derive(Debug)]
+pub(crate) struct ConversionImpl {
+    pub(crate) generics: TokenStream,
+    pub(crate) own_type: TokenStream,
+    pub(crate) where_clause: TokenStream,
+    pub(crate) source: TokenStream,
+    /// Whether `x.into()` can be implemented, too: Rust allows it for types, and not for parameters of the `impl`.
+    pub(crate) has_into: bool,
 }
 
 /// An `impl` of an operator's trait.
@@ -423,6 +436,8 @@ impl Function {
     /// The constants, types and imports that the body declares.
     pub(crate) fn items(&self) -> impl Iterator<Item = &TokenStream> {
         self.body.statements.iter().filter_map(|statement| match &statement.kind {
+            // What rustc evaluates for its failure alone declares nothing.
+            StmtKind::Item(item) if matches!(item.clone().into_iter().nth(1), Some(TokenTree::Group(_))) => None,
             StmtKind::Item(item) => Some(item),
             StmtKind::Let { .. }
             | StmtKind::Split { .. }

@@ -352,6 +352,8 @@ impl Parser<'_> {
                 // What the closure is given: an element, or an index.
                 let hint = parsed.first().map_or(TypeHint::Integer, |array| self.hint_of_element(array));
                 self.closure_hint = Some(hint);
+            } else if matches!(argument, syn::Expr::Closure(closure) if closure.inputs.len() == 1) {
+                self.closure_hint = self.own_type_given(&name, parsed.len());
             }
             let whole = self.lent_array(&name, parsed.len(), argument);
             parsed.push(whole.unwrap_or_else(|| self.argument(argument)));
@@ -364,7 +366,7 @@ impl Parser<'_> {
     /// that it is a token.
     pub(super) fn device_callee(&mut self, callee: Callee, arguments: Vec<Expr>, span: SpanRange) -> Expr {
         if let Callee::Method(name, _) | Callee::Associated(_, name, _) = &callee {
-            self.function.calls_library |= messages::is_of_library(&name.to_string());
+            self.function.calls_library |= messages::is_of_library(&name.to_string()) || name == "from";
         }
         if let Callee::Method(name, _) = &callee
             && let Some(instead) = messages::instead_of_method(&name.to_string())

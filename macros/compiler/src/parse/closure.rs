@@ -5,6 +5,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{FnArg, GenericParam, ItemFn, PathArguments, Type, TypeParamBound, WherePredicate, parse_quote, parse2};
 
 use super::scalar_functions::is_number;
+use super::syntax::strip;
 use super::ty::holds_token;
 use super::{Parser, parameters};
 use crate::messages;
@@ -241,6 +242,36 @@ impl Parser<'_> {
             return None;
         }
         Some(value)
+    }
+}
+
+impl Parser<'_> {
+    /// Returns a chain of calls with `f` for `&f`, where `f` is a closure with a name: a closure that is lent is called as it is.
+    pub(super) fn without_lent_closures(&self, call: &syn::ExprMethodCall) -> Option<syn::ExprMethodCall> {
+        let lent = |argument: &syn::Expr| match strip(argument) {
+            syn::Expr::Reference(reference) if reference.mutability.is_none() => {
+                let local = self.named_local(&reference.expr)?;
+                (self.function.kind(local) == Kind::Closure).then(|| (*reference.expr).clone())
+            }
+            _ => None,
+        };
+        let receiver = match strip(&call.receiver) {
+            syn::Expr::MethodCall(receiver) => self.without_lent_closures(receiver),
+            _ => None,
+        };
+        if receiver.is_none() && !call.args.iter().any(|argument| lent(argument).is_some()) {
+            return None;
+        }
+        let mut call = call.clone();
+        if let Some(receiver) = receiver {
+            call.receiver = Box::new(syn::Expr::MethodCall(receiver));
+        }
+        for argument in &mut call.args {
+            if let Some(closure) = lent(argument) {
+                *argument = closure;
+            }
+        }
+        Some(call)
     }
 }
 

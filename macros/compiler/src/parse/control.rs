@@ -9,6 +9,7 @@ use super::iter_sources::is_range;
 use super::iter_steps::numbered_first;
 use super::operand_types::TypeHint;
 use super::signature::shape_kind;
+use super::syntax::strip;
 use super::{Binding, JumpTarget, Parser};
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind};
@@ -20,17 +21,19 @@ use crate::span::SpanRange;
 
 impl Parser<'_> {
     pub(super) fn block_expr(&mut self, block: &ExprBlock, span: SpanRange) -> Expr {
-        let Some(label) = &block.label else {
-            let block = self.block(&block.block);
-            let result_kind = self.block_gives(&block);
-            return Expr { kind: ExprKind::Block(block), result_kind, span };
-        };
+        let Some(label) = &block.label else { return self.plain_block(&block.block, span) };
         let id = self.new_loop();
         let (block, value) = self.jump_scope(id, Some(label), false, |parser| parser.block(&block.block));
         let result_kind = self.block_gives(&block);
         let mut result_kind = value.map_or(result_kind, |value| value.join(result_kind));
         let slot = self.value_slot(&mut result_kind);
         Expr { kind: ExprKind::Labelled { id, label: label.name.ident.clone(), block, slot }, result_kind, span }
+    }
+
+    pub(super) fn plain_block(&mut self, block: &syn::Block, span: SpanRange) -> Expr {
+        let block = self.block(block);
+        let result_kind = self.block_gives(&block);
+        Expr { kind: ExprKind::Block(block), result_kind, span }
     }
 
     /// Returns the kind of a block's value. Groups and memory cannot be one, because the checks follow them by name.
@@ -146,6 +149,12 @@ impl Parser<'_> {
         if let Some(expr) = numbered_first(&repeat.expr).map(Box::new) {
             return self.for_loop(&ExprForLoop { expr, ..repeat.clone() }, span);
         }
+        if let syn::Expr::MethodCall(call) = &*repeat.expr
+            && let Some(call) = self.without_lent_closures(call)
+        {
+            let expr = Box::new(syn::Expr::MethodCall(call));
+            return self.for_loop(&ExprForLoop { expr, ..repeat.clone() }, span);
+        }
         if let Some(counted) = counted(repeat) {
             return self.in_place(counted, span);
         }
@@ -259,8 +268,9 @@ impl Parser<'_> {
         found
     }
 
-    /// Parses `option?` as `match option { Some(value) => value, None => return None }`.
-    pub(super) fn attempt(&mut self, attempt: &syn::ExprTry, span: SpanRange) -> Expr {
+    /// Parses `option?` as `match option { Some(value) => value, None => return None }`. What a `Result` holds may be nothing, `check(x)?;`, and is
+    /// not asked for if it is discarded.
+    pub(super) fn attempt(&mut self, attempt: &syn::ExprTry, is_discarded: bool, span: SpanRange) -> Expr {
         if self.closures > 0 {
             return self.error(messages::unsupported_syntax(span, "`?` in a closure is"));
         }
@@ -278,6 +288,13 @@ impl Parser<'_> {
         if !gives_option && !gives_result {
             return self.error(messages::no_option_to_return(span));
         }
+        // `Err(fault)?` always returns.
+        if let syn::Expr::Call(call) = strip(&attempt.expr)
+            && matches!(&*call.func, syn::Expr::Path(path) if path.path.is_ident("Err"))
+            && let Ok(jump) = syn::parse2::<ExprReturn>(quote::quote_spanned!(span.lo=> return #call))
+        {
+            return self.return_expr(&jump, span);
+        }
         // A reference to an element is used as the element.
         let copy = self.copied_option(&attempt.expr, false).map(Box::new);
         let (option, at) = (copy.as_ref().unwrap_or(&attempt.expr), attempt.question_token.span);
@@ -287,6 +304,9 @@ impl Parser<'_> {
         // An alias of another file may be either.
         let gives_result = gives_result || scrutinee.as_ref().is_ok_and(|value| self.is_result(value));
         let choice = syn::parse2::<syn::ExprMatch>(match gives_result {
+            true if is_discarded => {
+                quote::quote_spanned!(at=> match () { Ok(_) => {} Err(#value) => return Err(#value) })
+            }
             true => quote::quote_spanned!(at=> match () { Ok(#value) => #value, Err(#value) => return Err(#value) }),
             false => quote::quote_spanned!(at=> match () { Some(#value) => #value, None => return None }),
         });

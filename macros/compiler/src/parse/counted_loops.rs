@@ -13,6 +13,9 @@ use crate::span::SpanRange;
 
 /// Rewrites a loop that counts its rounds, if it is one.
 pub(super) fn counted(repeat: &ExprForLoop) -> Option<TokenStream> {
+    if let Some(open) = Open::of(&repeat.expr) {
+        return Some(without_end(repeat, &open));
+    }
     let mut counts = Counts { before: TokenStream::new(), inside: TokenStream::new(), number: 0 };
     let (pat, items) = counts.without(&repeat.pat, &repeat.expr)?;
     let Counts { before, inside, .. } = counts;
@@ -23,6 +26,20 @@ pub(super) fn counted(repeat: &ExprForLoop) -> Option<TokenStream> {
         #(#statements)*
     });
     Some(if before.is_empty() { repeat } else { quote_spanned!(at=> { #before #repeat }) })
+}
+
+/// Rewrites `for i in start..`, which only a jump leaves. A `continue` in the body skips no number.
+fn without_end(repeat: &ExprForLoop, Open { start, step, at }: &Open<'_>) -> TokenStream {
+    let ExprForLoop { attrs, label, pat, body, .. } = repeat;
+    let (next, statements) = (Ident::new("next", at.resolved_at(Span::mixed_site())), &body.stmts);
+    quote_spanned!(*at=> {
+        let mut #next = #start;
+        #(#attrs)* #label loop {
+            let #pat = #next;
+            #next += #step;
+            #(#statements)*
+        }
+    })
 }
 
 /// The variables that count.

@@ -10,7 +10,7 @@ use super::Parser;
 use super::operand_order::{OperandOrder, whole};
 use super::operand_types::TypeHint;
 use super::referenced_fields::{elements_of, fields_of};
-use super::syntax::{strip, untyped};
+use super::syntax::{const_argument, strip, type_argument, untyped};
 use crate::messages;
 use crate::model::expr::{self, Callee, Expr, ExprKind, FunctionPath, Stmt, StmtKind};
 use crate::model::kind::Kind;
@@ -275,8 +275,15 @@ impl Parser<'_> {
                 quote_spanned!(at=> { #bindings let #held = #first; #first = #second; #second = #held; })
             }
             ("from_fn", [_]) => {
-                let function = as_closure(call.args.first()?, &fresh("i"));
-                quote_spanned!(at=> ::phalanx::__private::array_of(#function))
+                let (function, made) = (as_closure(call.args.first()?, &fresh("i")), fresh("made"));
+                // `from_fn::<f32, 4, _>(..)`: the types of the array.
+                match path.segments.last().and_then(|last| made_array(&last.arguments)) {
+                    Some(ty) => quote_spanned!(at=> {
+                        let #made: #ty = ::phalanx::__private::array_of(#function);
+                        #made
+                    }),
+                    None => quote_spanned!(at=> ::phalanx::__private::array_of(#function)),
+                }
             }
             ("take", [place]) => {
                 let (place, bindings, held) = (lent(place, &mut order)?, order.bindings(), fresh("held"));
@@ -378,6 +385,13 @@ pub(super) fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStrea
         }
         _ => None,
     }
+}
+
+/// Returns the type of the array that `from_fn` with these arguments makes.
+fn made_array(arguments: &syn::PathArguments) -> Option<syn::Type> {
+    let (element, length) = (type_argument(arguments, 0)?, const_argument(arguments, 1)?);
+    let is_shown = !matches!(element, syn::Type::Infer(_)) && length.to_string() != "_";
+    is_shown.then(|| syn::parse2(quote!([#element; #length])).ok())?
 }
 
 /// A function as the closure that a device function takes.

@@ -76,13 +76,11 @@ impl Parser<'_> {
                 messages::unsupported_syntax(span, "ranges outside of `for` are")
                     .help("keep both ends, each as a value"),
             ),
-            syn::Expr::Try(attempt) => self.attempt(attempt, span),
+            syn::Expr::Try(attempt) => self.attempt(attempt, false, span),
             syn::Expr::Async(_) | syn::Expr::Await(_) => self.error(messages::unsupported_syntax(span, "`async` is")),
             syn::Expr::Infer(_) => self.error(messages::unsupported_syntax(span, "`_` as a value is")),
-            syn::Expr::Const(_) => self.error(
-                messages::unsupported_syntax(span, "a `const` block is")
-                    .help("declare a constant: `const N: u32 = ...;`"),
-            ),
+            // Its value is the same whenever it is evaluated.
+            syn::Expr::Const(constant) => self.plain_block(&constant.block, span),
             syn::Expr::RawAddr(_) => self.error(
                 messages::unsupported_syntax(span, "a raw address is").help("use an index; `cuda!` can take addresses"),
             ),

@@ -12,12 +12,12 @@ use super::indexed_types::{gives_places, is_index};
 use super::operator_traits;
 use super::readable::identity_of;
 use super::signature::bounded;
-use super::syntax::turbofished;
+use super::syntax::{turbofished, type_argument};
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::followed::{joined_words, method_marker};
 use crate::model::options::Options;
-use crate::model::{Generics, Implementation, Method, Role};
+use crate::model::{ConversionImpl, Generics, Implementation, Method, Role};
 use crate::span::SpanRange;
 
 /// Traits of the standard library that a type may well implement, and those of the compound assignment operators.
@@ -58,7 +58,14 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
     let of_trait = item.trait_.as_ref().map(|(path, of)| quote!(#path #of));
     let head = quote!(#(#attrs)* #safety impl #impl_generics #of_trait #own_type #where_clause);
     bounded(generics, diags);
-    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new(), operator: None, inherent: None };
+    let mut parsed = Implementation {
+        head,
+        others: Vec::new(),
+        methods: Vec::new(),
+        operator: None,
+        inherent: None,
+        conversion: None,
+    };
     if let Some((path, _)) = &item.trait_
         && let Some(name) = standard_trait(path)
     {
@@ -67,6 +74,8 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
         parsed.operator = operator.unwrap_or_default();
         if is_comparison(&name) && compares_itself(item) {
             parsed.inherent = Some(quote!(impl #impl_generics #own_type #where_clause));
+        } else if let Some(conversion) = conversion_impl(item, &name) {
+            parsed.conversion = Some(conversion);
         } else if parsed.operator.is_none() {
             if is_index(&name) {
                 if !gives_places(item) {
@@ -127,7 +136,10 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 function.text = identity_of(&quote!(#own_type #sig #block));
                 let attrs = std::mem::replace(&mut function.attrs, quote!(#[doc(hidden)]));
                 // A trait of the standard library has no other members than Rust's.
-                let of_trait = item.trait_.is_some() && parsed.operator.is_none() && parsed.inherent.is_none();
+                let of_trait = item.trait_.is_some()
+                    && parsed.operator.is_none()
+                    && parsed.inherent.is_none()
+                    && parsed.conversion.is_none();
                 let method = Method { function, name: method.clone(), vis, attrs, own, has_receiver, of_trait };
                 if let Some(operator) = &parsed.operator {
                     operator_traits::check_operator(&method, operator, diags);
@@ -152,14 +164,23 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
     bounds.extend(has_receivers.then(|| quote!(::phalanx::DeviceType)));
     let colon = (!bounds.is_empty()).then(|| quote!(:));
     let head = quote!(#(#attrs)* #vis #unsafety trait #ident <#params> #colon #(#bounds)+* #where_clause);
-    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new(), operator: None, inherent: None };
+    let mut parsed = Implementation {
+        head,
+        others: Vec::new(),
+        methods: Vec::new(),
+        operator: None,
+        inherent: None,
+        conversion: None,
+    };
     for member in &item.items {
         match member {
             TraitItem::Fn(function) => {
-                if let Some(body) = &function.default {
-                    diags.push(messages::provided_method(SpanRange::of(body)));
+                let is_generic =
+                    function.sig.generics.params.iter().any(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
+                if let Some(body) = function.default.as_ref().filter(|_| !is_generic) {
+                    provided_body(&function.sig, body, diags);
                 }
-                if function.sig.generics.params.iter().any(|param| !matches!(param, syn::GenericParam::Lifetime(_))) {
+                if is_generic {
                     diags.push(messages::generic_trait_method(SpanRange::of(&function.sig.generics)));
                 }
                 let mut sig = function.sig.clone();
@@ -189,8 +210,43 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
     parsed
 }
 
+/// Returns the conversion of `impl From<Source> for OwnType`.
+fn conversion_impl(item: &ItemImpl, name: &str) -> Option<ConversionImpl> {
+    let (path, _) = item.trait_.as_ref().filter(|_| name == "From")?;
+    let source = type_argument(&path.segments.last()?.arguments, 0)?;
+    let (generics, _, where_clause) = item.generics.split_for_impl();
+    let is_parameter = item.generics.type_params().any(|param| match source {
+        Type::Path(path) => path.path.is_ident(&param.ident),
+        _ => false,
+    });
+    Some(ConversionImpl {
+        generics: generics.to_token_stream(),
+        own_type: item.self_ty.to_token_stream(),
+        where_clause: where_clause.to_token_stream(),
+        source: source.to_token_stream(),
+        has_into: !is_parameter && !matches!(source, Type::Reference(_)),
+    })
+}
+
+/// Reports what is wrong with a body that a trait provides: the `impl`s that have it as theirs do not repeat it.
+fn provided_body(sig: &Signature, body: &syn::Block, diags: &mut Diags) {
+    let mut sig = sig.clone();
+    // The declaration says what is wrong with the signature.
+    self_to_parameter(&mut sig, &mut diags.nested());
+    if let Ok(whole) = syn::parse2::<ItemFn>(replace_self(quote!(#sig #body), &quote!(Self))) {
+        let mut faults = diags.nested();
+        super::function(&whole, Role::Method, Options::default(), &mut faults);
+        let mut of_signature = diags.nested();
+        let empty = ItemFn { block: syn::parse_quote!({ loop {} }), ..whole };
+        super::function(&empty, Role::Method, Options::default(), &mut of_signature);
+        if of_signature.is_empty() {
+            diags.append(faults);
+        }
+    }
+}
+
 /// Returns the name of a trait of the standard library, as far as the path shows: `Add`, `std::ops::Add`.
-fn standard_trait(path: &syn::Path) -> Option<String> {
+pub(super) fn standard_trait(path: &syn::Path) -> Option<String> {
     let (first, last) = (path.segments.first()?.ident.to_string(), path.segments.last()?.ident.to_string());
     let is_known = path.segments.len() == 1 && STANDARD_TRAITS.contains(&last.trim_end_matches("Assign"));
     (is_known || ["std", "core"].contains(&first.as_str())).then_some(last)

@@ -26,6 +26,9 @@ const ON_NONE: &str = "called `unwrap()` on a `None` or `Err` value";
 
 impl Parser<'_> {
     pub(super) fn method_call(&mut self, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        if let Some(call) = self.without_lent_closures(call) {
+            return self.method_call(&call, span);
+        }
         if let Some(operation) = self.atomic_operation(call, span) {
             return operation;
         }

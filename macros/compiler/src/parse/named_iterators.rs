@@ -18,7 +18,8 @@ use crate::span::SpanRange;
 impl Parser<'_> {
     /// Returns the statements in place of a `let` and of those after it, if it names a range, an iterator, or the parts of a place.
     pub(super) fn without_name(&self, local: &Local, rest: &[&Stmt]) -> Option<Vec<Stmt>> {
-        self.without_named_iterator(local, rest)
+        self.with_position(local, rest)
+            .or_else(|| self.without_named_iterator(local, rest))
             .or_else(|| self.without_named_conversion(local, rest))
             .or_else(|| named_ranges::without(local, rest))
             .or_else(|| self.with_named_places(local, rest))
@@ -40,7 +41,7 @@ impl Parser<'_> {
         if !is_iterator(call) || binds(rest.iter().copied(), name) {
             return None;
         }
-        let mut held = Held { parser: self, name, statements: Vec::new(), is_possible: true };
+        let mut held = Held::of(self, name);
         let iterator = held.iterator(call)?;
         let Held { mut statements, is_possible, .. } = held;
         // What the iterator names is the same where it is consumed.
@@ -63,14 +64,33 @@ impl Parser<'_> {
 }
 
 /// What an iterator is made of, with names for what is evaluated where it is named.
-struct Held<'p, 'd> {
+pub(super) struct Held<'p, 'd> {
     parser: &'p Parser<'d>,
     name: &'p Ident,
     statements: Vec<Stmt>,
     is_possible: bool,
 }
 
-impl Held<'_, '_> {
+impl<'p, 'd> Held<'p, 'd> {
+    pub(super) fn of(parser: &'p Parser<'d>, name: &'p Ident) -> Self {
+        Held { parser, name, statements: Vec::new(), is_possible: true }
+    }
+
+    /// What evaluates what has names, if that may be done before the iterator is consumed.
+    pub(super) fn statements(self) -> Option<Vec<Stmt>> {
+        self.is_possible.then_some(self.statements)
+    }
+
+    /// A copy of an array, which is consumed with it.
+    pub(super) fn copied_array(&mut self, array: &Expr) -> Option<Expr> {
+        if !self.parser.is_local_array(array) {
+            return None;
+        }
+        let (held, at) = (self.fresh("elements", array), SpanRange::of(array).lo);
+        self.statements.push(parse_quote_spanned!(at=> let #held = #array;));
+        Some(parse_quote_spanned!(at=> #held))
+    }
+
     fn iterator(&mut self, expr: &Expr) -> Option<Expr> {
         match strip(expr) {
             Expr::MethodCall(call) => self.call(call).map(Expr::MethodCall),
@@ -125,7 +145,7 @@ impl Held<'_, '_> {
     }
 
     /// A reference to the elements, which borrows them.
-    fn elements(&mut self, place: &Expr) -> Option<Expr> {
+    pub(super) fn elements(&mut self, place: &Expr) -> Option<Expr> {
         let place = strip(place);
         let at = SpanRange::of(place).lo;
         if self.parser.names_memory(place) || self.parser.named_part(place).is_some() {
@@ -149,7 +169,7 @@ impl Held<'_, '_> {
     }
 
     /// The value of a count or a bound.
-    fn value(&mut self, value: &Expr) -> Option<Expr> {
+    pub(super) fn value(&mut self, value: &Expr) -> Option<Expr> {
         let at = SpanRange::of(value).lo;
         match strip(value) {
             Expr::Lit(_) => Some(value.clone()),

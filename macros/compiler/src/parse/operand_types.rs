@@ -121,6 +121,17 @@ impl Parser<'_> {
         self.file().is_some_and(|file| source::takes_slice(file, name, position, mutable))
     }
 
+    /// Whether the type of a place is one of the file, as far as the text shows.
+    pub(super) fn is_of_file(&self, place: &syn::Expr) -> bool {
+        self.operand_of(&self.hint_of_place(place)) == Operand::User
+    }
+
+    /// The type of the file that the closure at a position of a call is given, as far as the file shows it.
+    pub(super) fn own_type_given(&self, function: &str, position: usize) -> Option<TypeHint> {
+        let ty = self.file().and_then(|file| source::closure_takes(file, function, position))?;
+        Some(self.hint_of_type(&ty, 0)).filter(|hint| self.operand_of(hint) == Operand::User)
+    }
+
     pub(super) fn operand(&self, expr: &Expr) -> Operand {
         self.operand_of(&self.hint(expr))
     }
@@ -392,6 +403,10 @@ impl Parser<'_> {
             Callee::Function(_) | Callee::Method(..) | Callee::Operator(_) => None,
         };
         let name = callee.name().to_string();
+        // A conversion gives the type that it is called of.
+        if let (Some(owner), "from") = (&owner, name.as_str()) {
+            return TypeHint::Named(owner.clone());
+        }
         match self.file().and_then(|file| source::result_of(file, &name)) {
             Some(syn::Type::Path(of)) if of.path.is_ident("Self") => match (owner, callee) {
                 (Some(owner), _) => TypeHint::Named(owner),

@@ -208,6 +208,9 @@ impl Parser<'_> {
 
     /// Returns the statements in place of `let Some(x) = option else { .. };`, or of `let x = option.unwrap();`, where `x` is a reference.
     pub(super) fn let_over_copy(&self, local: &Local) -> Option<Vec<Stmt>> {
+        if let Some(split) = self.split_let(local) {
+            return Some(split);
+        }
         let init = local.init.as_ref()?;
         let at = SpanRange::of(&local.pat).lo;
         let (pat, expr, names) = match (&local.pat, &init.diverge) {
@@ -423,8 +426,11 @@ impl VisitMut for ByReference {
         match pat {
             // A constant, by Rust's convention.
             Pat::Ident(name) if name.ident.to_string().starts_with(char::is_uppercase) => {}
-            Pat::Ident(name) if name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none() => {
+            Pat::Ident(name) if name.by_ref.is_none() && name.mutability.is_none() => {
                 name.by_ref = Some(syn::token::Ref { span: name.ident.span() });
+                if let Some((_, sub)) = &mut name.subpat {
+                    self.visit_pat_mut(sub);
+                }
             }
             Pat::Ident(_) | Pat::Reference(_) => self.is_possible = false,
             pat => visit_mut::visit_pat_mut(self, pat),

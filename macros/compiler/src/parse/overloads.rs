@@ -51,13 +51,26 @@ impl Parser<'_> {
     pub(super) fn binary_operation(&mut self, op: BinaryOp, left: Expr, right: Expr, span: SpanRange) -> Expr {
         let site = self.division_site(op, span);
         let overload = Overload::Binary(op);
-        match method_name(overload).filter(|_| self.is_overloaded(&left, &right)) {
+        let is_overloaded = self.is_overloaded(&left, &right) || self.shifts_own(op, &left);
+        match method_name(overload).filter(|_| is_overloaded) {
             Some(name) => self.overloaded((overload, name, site), vec![left, right], span),
             None => {
                 let kind = ExprKind::Binary { op, left: Box::new(left), right: Box::new(right), site };
                 Expr { kind, result_kind: Kind::Value, span }
             }
         }
+    }
+
+    /// Whether a shift may be one of a type of the file: unlike another operator's, its right side says nothing of the left one.
+    fn shifts_own(&self, op: BinaryOp, left: &Expr) -> bool {
+        let of_trait = match op {
+            BinaryOp::Shl => "Shl<",
+            BinaryOp::Shr => "Shr<",
+            _ => return false,
+        };
+        self.operand(left) == Operand::Unknown
+            && !self.diags.session().numbers
+            && self.file().is_some_and(|file| file.contains(of_trait))
     }
 
     /// Makes an operator before a value.

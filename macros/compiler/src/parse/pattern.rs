@@ -119,9 +119,10 @@ impl Parser<'_> {
             Pat::Lit(literal) => literal_pattern(&literal.lit),
             // A reference to a part that nothing changes meanwhile.
             Pat::Ident(name) if name.by_ref.is_some() => {
-                let is_shared = name.mutability.is_none() && name.subpat.is_none() && result_kind == Kind::Value;
+                let is_shared = name.mutability.is_none() && result_kind == Kind::Value;
+                let sub = name.subpat.as_ref().map(|(_, sub)| Box::new(self.pattern(sub, result_kind)));
                 let local = is_shared.then(|| self.bound_name(name, Kind::Reference { mutable: false }))??;
-                Some(PatternKind::Bind { local, sub: None })
+                Some(PatternKind::Bind { local, sub })
             }
             Pat::Ident(name) => match &name.subpat {
                 None if self.is_none(&name.ident) => Some(PatternKind::Variant { variant: Variant::None, field: None }),

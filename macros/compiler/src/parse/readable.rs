@@ -59,6 +59,10 @@ impl OfType {
     /// Reads the head of an `impl` whose type has no parameters but constants, and whose methods hold for all of them.
     pub(super) fn of(item: &syn::ItemImpl) -> Option<OfType> {
         let (own, of_trait) = (&item.self_ty, item.trait_.as_ref().map(|(path, _)| path));
+        // A type has as many conversions as there are types that it converts from.
+        if of_trait.and_then(|path| path.segments.last()).is_some_and(|last| last.ident == "From") {
+            return None;
+        }
         let ty = NamedType::of(own)?;
         let declared = item.generics.params.iter().map(|param| match param {
             syn::GenericParam::Const(param) => Some(param.ident.to_string()),

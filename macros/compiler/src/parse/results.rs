@@ -26,11 +26,10 @@ impl Parser<'_> {
         let [value] = arguments else {
             return self.error(messages::argument_count(span, name, 1, arguments.len()));
         };
-        // The signature says what is wrong.
-        if matches!(value, syn::Expr::Tuple(nothing) if nothing.elems.is_empty()) && !self.diags.is_empty() {
-            return Expr::error(span);
-        }
-        let value = self.element(value, "a `Result`");
+        let value = match value {
+            syn::Expr::Tuple(nothing) if nothing.elems.is_empty() => self.expr(value),
+            value => self.element(value, "a `Result`"),
+        };
         let (slot, name) = (self.slot(SlotUse::Type), Ident::new(name, span.lo));
         let path = quote_spanned!(span.lo=> ::core::result::Result::#name);
         let kind = ExprKind::Struct { path, fields: vec![(Member::Unnamed(0), value)], base: None, slot };
@@ -109,6 +108,7 @@ impl Parser<'_> {
         let value = Ident::new("value", at.resolved_at(Span::mixed_site()));
         let mut bindings = TokenStream::new();
         let error = match (call.method.to_string().as_str(), &call.args.iter().collect::<Vec<_>>()[..]) {
+            ("ok_or", [syn::Expr::Tuple(nothing)]) if nothing.elems.is_empty() => quote!(()),
             ("ok_or", [error]) => {
                 let mut order = OperandOrder::of(&[*error], value.span());
                 let error = order.value(error);

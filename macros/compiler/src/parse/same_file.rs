@@ -12,6 +12,7 @@ use syn::{Attribute, ImplItem, Item, ItemFn, Type};
 use super::elsewhere::{MethodElsewhere, Others};
 use super::files::Files;
 use super::local_types::NamedType;
+use super::nested_functions::separated;
 use super::readable::{Known, OfType, identity_of, is_device};
 use crate::model::followed::Place;
 use crate::model::words::words;
@@ -151,7 +152,15 @@ pub(crate) fn attributed(file: &str) -> syn::Result<Vec<Attributed>> {
             };
             let others = attrs.iter().filter(|attr| !is_ours(attr)).cloned().collect();
             let is_kernel = named(ours).is_some_and(|name| name == "cluster_kernel");
-            self.0.push((name, Attributed { is_kernel, options, item: item(others) }));
+            let mut item = item(others);
+            if let Some((outer, nested)) = separated(&item) {
+                item = outer;
+                self.0.extend(nested.iter().map(|function| {
+                    let (options, item) = (TokenStream::new(), function.to_token_stream());
+                    (function.sig.ident.to_string(), Attributed { is_kernel: false, options, item })
+                }));
+            }
+            self.0.push((name, Attributed { is_kernel, options, item }));
         }
     }
     impl<'a> Visit<'a> for All {

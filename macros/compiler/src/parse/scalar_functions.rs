@@ -41,6 +41,10 @@ impl Parser<'_> {
         }
         // Any other name may be that of a function of a user's trait.
         let function = ScalarFunction::by_name(&name).filter(|_| last.arguments.is_none())?;
+        // `u32::from(color)`, of a type of the file.
+        if matches!(function, ScalarFunction::From) && arguments.first().is_some_and(|of| self.is_of_file(of)) {
+            return None;
+        }
         Some(self.scalar_function(function, path, arguments, span))
     }
 

@@ -4,6 +4,7 @@
 use super::Parser;
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::Kind;
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::{ParamType, TypeShape};
@@ -72,6 +73,10 @@ impl Parser<'_> {
     pub(super) fn is_array(&self, value: &Expr) -> bool {
         match &value.kind {
             ExprKind::Array { .. } | ExprKind::Repeat { .. } => true,
+            ExprKind::Local(local) => {
+                let local = self.function.local(*local);
+                local.is_array && local.kind == Kind::Value
+            }
             ExprKind::Borrow { target, .. } => {
                 matches!(target.kind, ExprKind::Local(local) if self.function.local(local).is_array)
             }

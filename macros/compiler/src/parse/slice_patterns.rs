@@ -33,7 +33,7 @@ enum Alternative {
 
 impl Parser<'_> {
     /// Whether an expression is the name of a slice.
-    fn is_slice_name(&self, expr: &Expr) -> bool {
+    pub(super) fn is_slice_name(&self, expr: &Expr) -> bool {
         self.named_part(expr).is_some()
             || self.named_local(expr).is_some_and(|local| match self.function.kind(local) {
                 Kind::Memory(memory) => memory.is_slice(),
@@ -44,11 +44,21 @@ impl Parser<'_> {
     /// Returns what is matched in place of a slice, and the patterns in place of those of the slice, each with the statements that bind its
     /// further names.
     pub(super) fn over_elements(&self, slice: &Expr, patterns: &[&Pat]) -> Option<(Expr, Vec<Case>)> {
+        if let Some((slice, split)) = self.split_as_slice(slice, patterns) {
+            let (slice, mut converted) =
+                self.over_elements(&slice, &split.iter().map(|(pat, _)| pat).collect::<Vec<_>>())?;
+            converted.iter_mut().zip(split).for_each(|((_, names), (_, further))| names.extend(further));
+            return Some((slice, converted));
+        }
+        // The elements of `*slice` are values.
+        let (slice, by_reference) = match strip(slice) {
+            Expr::Unary(deref) if matches!(deref.op, syn::UnOp::Deref(_)) => (strip(&deref.expr), false),
+            slice => (slice, true),
+        };
         if !self.is_slice_name(slice) || !patterns.iter().any(|pat| has_elements(pat)) {
             return None;
         }
-        let slice = strip(slice);
-        let alternatives = patterns.iter().map(|pat| alternatives_of(pat)).collect::<Option<Vec<_>>>()?;
+        let alternatives = patterns.iter().map(|pat| alternatives_of(pat, by_reference)).collect::<Option<Vec<_>>>()?;
         let (mut first, mut last) = (0, 0);
         for alternative in alternatives.iter().flatten() {
             if let Alternative::Elements(of) = alternative {
@@ -90,6 +100,9 @@ impl Parser<'_> {
 
     /// Returns the `match` over the elements of a slice in place of one of the slice.
     pub(super) fn match_over_elements(&self, choice: &ExprMatch) -> Option<ExprMatch> {
+        if let Some(choice) = self.split_match(choice) {
+            return self.match_over_elements(&choice);
+        }
         let patterns: Vec<&Pat> = choice.arms.iter().map(|arm| unguarded(&arm.pat)).collect();
         let (matched, converted) = self.over_elements(&choice.expr, &patterns)?;
         let mut arms = Vec::new();
@@ -145,19 +158,21 @@ fn unguarded(pat: &Pat) -> &Pat {
     }
 }
 
-fn alternatives_of(pat: &Pat) -> Option<Vec<Alternative>> {
+fn alternatives_of(pat: &Pat, by_reference: bool) -> Option<Vec<Alternative>> {
     match pat {
-        Pat::Paren(paren) => alternatives_of(&paren.pat),
+        Pat::Paren(paren) => alternatives_of(&paren.pat, by_reference),
         Pat::Or(or) => {
-            let each = or.cases.iter().map(alternatives_of).collect::<Option<Vec<_>>>()?;
+            let each = or.cases.iter().map(|case| alternatives_of(case, by_reference)).collect::<Option<Vec<_>>>()?;
             Some(each.into_iter().flatten().collect())
         }
         Pat::Wild(_) => Some(vec![Alternative::Any(None)]),
-        Pat::Ident(name) if name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none() => {
+        Pat::Ident(name)
+            if by_reference && name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none() =>
+        {
             Some(vec![Alternative::Any(Some(name.ident.clone()))])
         }
-        Pat::Slice(_) => Some(vec![Alternative::Elements(elements_of(pat, true)?)]),
-        Pat::Reference(reference) if reference.mutability.is_none() => {
+        Pat::Slice(_) => Some(vec![Alternative::Elements(elements_of(pat, by_reference)?)]),
+        Pat::Reference(reference) if by_reference && reference.mutability.is_none() => {
             Some(vec![Alternative::Elements(elements_of(&reference.pat, false)?)])
         }
         _ => None,
@@ -231,7 +246,7 @@ fn rest_of(of: &SlicePattern, slice: &Expr) -> TokenStream {
 fn covers_all_lengths(arms: &[Arm]) -> bool {
     let (mut exact, mut open) = (Vec::new(), None::<usize>);
     for arm in arms {
-        for alternative in alternatives_of(&arm.pat).into_iter().flatten() {
+        for alternative in alternatives_of(&arm.pat, true).into_iter().flatten() {
             let Alternative::Elements(of) = alternative else { continue };
             let is_total = of.first.iter().chain(&of.last).all(|pat| match pat {
                 Pat::Wild(_) => true,

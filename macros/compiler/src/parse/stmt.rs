@@ -9,7 +9,7 @@ use syn::{Item, Local, LocalInit, Pat, Stmt as SynStmt, Type, parse2};
 
 use super::Parser;
 use super::filled_arrays::Filling;
-use super::iter_consumers::with_stated_type;
+use super::iter_consumers::{is_iterator, with_stated_type};
 use super::operand_types::TypeHint;
 use super::readable::name_of;
 use super::signature::shape_kind;
@@ -70,6 +70,13 @@ impl Parser<'_> {
             let kind = match &*stmt {
                 SynStmt::Local(local) => self.local(local),
                 SynStmt::Item(item) => self.item(item),
+                // `const { assert!(N > 0) }`: rustc evaluates it where it builds the function.
+                SynStmt::Expr(syn::Expr::Const(check), semicolon) if is_check(check, semicolon.is_some()) => {
+                    Some(StmtKind::Item(quote!(#check;)))
+                }
+                SynStmt::Expr(syn::Expr::Try(attempt), Some(_)) => {
+                    Some(StmtKind::Expr(self.attempt(attempt, true, span)))
+                }
                 // A lone semicolon.
                 SynStmt::Expr(syn::Expr::Verbatim(nothing), Some(_)) if nothing.is_empty() => None,
                 SynStmt::Expr(expr, semicolon) => {
@@ -111,7 +118,7 @@ impl Parser<'_> {
                 self.diags.push(
                     messages::unsupported_syntax(
                         SpanRange::of(item),
-                        "items other than `const`, `static`, `type` and `use` are",
+                        "items other than `fn`, `const`, `static`, `type` and `use` are",
                     )
                     .help("move it out of the function"),
                 );
@@ -294,6 +301,14 @@ impl Parser<'_> {
     }
 }
 
+/// Whether a `const` block has no value.
+fn is_check(check: &syn::ExprConst, is_statement: bool) -> bool {
+    match check.block.stmts.last() {
+        Some(SynStmt::Expr(_, None)) => is_statement,
+        Some(SynStmt::Macro(_) | SynStmt::Expr(_, Some(_)) | SynStmt::Local(_) | SynStmt::Item(_)) | None => true,
+    }
+}
+
 /// Separates `let (grid, block) = (this_grid(), this_thread_block());` and `let (a, b) = (&x, &y);`, whose values are no parts of a
 /// tuple, `let (mut from, mut to) = (first, second);`, whose values may be none, and those of which one is an array that a closure makes. No value may use a name that an earlier one gets.
 fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
@@ -367,9 +382,10 @@ fn declared(stmt: &SynStmt) -> Option<Vec<SynStmt>> {
     Some(all)
 }
 
-/// Whether an expression may make a group, a `Dim3`, memory, a barrier, a token, a closure or a reference.
+/// Whether an expression may make a group, a `Dim3`, memory, a barrier, a token, a closure, a reference, an option of one, or an iterator.
 fn is_origin(value: &syn::Expr) -> bool {
     match value {
+        value if is_iterator(value) => true,
         syn::Expr::Call(call) => {
             let syn::Expr::Path(path) = &*call.func else { return false };
             let is_known = |name: &str| known(name, Space::Function).is_some() || name == "from_fn";
@@ -377,7 +393,7 @@ fn is_origin(value: &syn::Expr) -> bool {
         }
         syn::Expr::MethodCall(call) => {
             let name = call.method.to_string();
-            name == "map_shared_rank"
+            ["map_shared_rank", "get", "first", "last", "next", "nth", "peek"].contains(&name.as_str())
                 || group_barrier::makes_token(&name)
                 || barrier::makes_token(&name)
                 || query::gives_extent(&name)

@@ -48,7 +48,7 @@ impl Parser<'_> {
 
 /// Whether an expression may be an option of a reference.
 fn may_be_option(part: &Expr) -> bool {
-    matches!(strip(part), Expr::MethodCall(_))
+    matches!(strip(part), Expr::MethodCall(_) | Expr::Path(_))
 }
 
 /// Visits the parts at a position of the tuples of a pattern. Returns whether each could be changed.

@@ -132,7 +132,7 @@ impl Parser<'_> {
         }
         let nothing =
             type_argument(&last.arguments, 0).filter(|of| matches!(of, Type::Tuple(of) if of.elems.is_empty()));
-        if let (Some(nothing), true) = (nothing, last.ident == "Result" || last.ident == "Option") {
+        if let (Some(nothing), true) = (nothing, last.ident == "Option") {
             self.diags.push(messages::unsupported_type_with(SpanRange::of(nothing), NOTHING));
             return None;
         }
@@ -337,8 +337,8 @@ pub(super) fn holds_token(shape: &TypeShape) -> bool {
     }
 }
 
-/// What to write in place of `Result<(), Fault>`.
-const NOTHING: &str = "a `Result` holds two values: return the fault alone, `Option<Fault>`, or a `bool`, or a number with it, `Result<u32, Fault>`";
+/// What to write in place of `Option<()>`.
+const NOTHING: &str = "an `Option` holds a value: return a `bool`, or `Result<(), Fault>`";
 
 /// Returns what to write in place of a type that kernels do not have.
 fn help(ty: &Type) -> Option<&'static str> {

@@ -67,6 +67,26 @@ pub(crate) fn index_functions(text: &str, ty: &str) -> Option<Vec<syn::ItemImpl>
     (all.iter().filter(|item| is_read(item)).count() == 1).then_some(all)
 }
 
+/// Returns the device trait of a name, if the text declares one.
+pub(crate) fn trait_of(text: &str, name: &str) -> Option<syn::ItemTrait> {
+    let is_device = |rest: &&str| {
+        let head = &text[..text.len() - rest.len()];
+        let start = head.rfind(['}', ';']).map_or(0, |end| end + 1);
+        ["#[device]", "#[phalanx::device]"].iter().any(|attribute| head[start..].contains(attribute))
+    };
+    let rest = only(after(text, "trait", name).filter(is_device))?;
+    let mut depth = 0_u32;
+    let end = rest.find(|of: char| {
+        match of {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        of == '}' && depth == 0
+    })?;
+    syn::parse_str(&format!("trait {name}{}", &rest[..=end])).ok()
+}
+
 /// Returns the type that `type name = ..;` makes another name of, if the text has one.
 pub(crate) fn alias_of(text: &str, name: &str) -> Option<syn::Type> {
     let rest = only(after(text, "type", name))?.trim_start().strip_prefix('=')?;
@@ -153,6 +173,23 @@ pub(crate) fn takes_slice(text: &str, name: &str, position: usize, mutable: bool
     };
     let mut functions = after(text, "fn", name).peekable();
     functions.peek().is_some() && functions.all(|rest| takes(rest) == Some(true))
+}
+
+/// Returns the type of what the closure takes that all functions of this name are given at a position, `impl Fn(T) -> U`, if they agree.
+pub(crate) fn closure_takes(text: &str, name: &str, position: usize) -> Option<syn::Type> {
+    let takes = |rest: &str| {
+        let signature = syn::parse_str::<syn::Signature>(&format!("fn {name}{}", header(rest))).ok()?;
+        let syn::FnArg::Typed(typed) = signature.inputs.iter().nth(position)? else { return None };
+        let syn::Type::ImplTrait(closure) = &*typed.ty else { return None };
+        let syn::TypeParamBound::Trait(bound) = closure.bounds.first()? else { return None };
+        match &bound.path.segments.last()?.arguments {
+            syn::PathArguments::Parenthesized(taken) => Some(taken.inputs.first()?.ty.to_token_stream().to_string()),
+            syn::PathArguments::None | syn::PathArguments::AngleBracketed(_) => None,
+        }
+    };
+    let mut all = after(text, "fn", name).map(takes);
+    let first = all.next()??;
+    all.all(|other| other.as_ref() == Some(&first)).then(|| syn::parse_str(&first).ok())?
 }
 
 /// Returns the part of a function before its body. A `;` in brackets belongs to a type.

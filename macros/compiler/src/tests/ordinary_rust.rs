@@ -59,6 +59,40 @@ fn what_decides_a_barrier() {
         ),
         ("if std::cmp::max(rank, 3) > 4 { S }", "if std::cmp::max(n, 3) > 4 { S }"),
         (
+            "let v = [n, rank]; let mut it = v.iter(); it.next(); if *it.next().unwrap() > 3 { S }",
+            "let v = [n, 2]; let mut it = v.iter(); it.next(); if *it.next().unwrap() > 3 { S }",
+        ),
+        (
+            "let v = [n, 2]; let mut it = v.iter(); if rank > 3 { it.next(); } if it.nth(1).is_some() { S }",
+            "let v = [n, 2]; let mut it = v.iter(); if n > 3 { it.next(); } if it.nth(1).is_some() { S }",
+        ),
+        (
+            "let v = [n, rank]; let mut it = v.iter().rev(); while let Some(&x) = it.next() { if x > 3 { S } }",
+            "let v = [n, 2]; let mut it = v.iter().rev(); while let Some(&x) = it.next() { if x > 3 { S } }",
+        ),
+        (
+            "let v = [n, rank]; let mut it = v.iter().copied().peekable(); if it.peek().is_some_and(|&x| x > 3) { S }",
+            "let v = [n, 2]; let mut it = v.iter().copied().peekable(); if it.peek().is_some_and(|&x| x > 3) { S }",
+        ),
+        (
+            "let v = [n, 2]; let mut it = v.iter(); if rank > 3 { it.next(); } for x in it { S }",
+            "let v = [n, 2]; let mut it = v.iter(); if n > 3 { it.next(); } for x in it { S }",
+        ),
+        (
+            "let mut r = 0..rank; r.next(); if r.next().is_some() { S }",
+            "let mut r = 0..n; r.next(); if r.next().is_some() { S }",
+        ),
+        ("for k in 0.. { if k > rank { break; } S }", "for k in 0.. { if k > n { break; } S }"),
+        (
+            "let v = [n, rank]; let w = &v[..]; if let Some((&x, rest)) = w.split_first() { if x > 3 { S } }",
+            "let v = [n, 2]; let w = &v[..]; if let Some((&x, rest)) = w.split_first() { if x > 3 { S } }",
+        ),
+        (
+            "let w = &input[rank as usize..]; match w.split_last() { None => {} Some((x, rest)) => { S } }",
+            "let w = &input[n as usize..]; match w.split_last() { None => {} Some((x, rest)) => { S } }",
+        ),
+        ("let x = const { 3 + 4 } + rank; if x > 3 { S }", "let x = const { 3 + 4 } + n; if x > 3 { S }"),
+        (
             "for (x, k) in [n, 2].iter().zip(rank..) { if x + k > 3 { S } }",
             "for (x, k) in [n, 2].iter().zip(n..) { if x + k > 3 { S } }",
         ),
@@ -346,7 +380,9 @@ fn what_is_no_value() {
         ("let t = [n; 2].iter().scan(0, |t, x| { if *x > 3 { return None; } Some(*t) }).count();", "unsupported_loop"),
         ("output[0] = input.get(1..).map_or(0, |part| part[0]);", "unknown_method"),
         ("let v = [n; 4]; let it = v.iter(); for x in it {} for x in it {}", "unsupported_loop"),
-        ("let v = [n; 4]; let mut it = v.iter(); output[0] = *it.next().unwrap();", "unsupported_loop"),
+        ("let v = [n; 4]; let mut it = v.iter(); output[0] = *it.next_back().unwrap();", "unsupported_loop"),
+        ("let v = [n; 4]; let mut it = v.iter(); for k in 0..2 { for x in it {} }", "unsupported_loop"),
+        ("let v = [n; 4]; let mut it = v.iter(); for x in it {} let y = it.next();", "unsupported_loop"),
         (
             "let v = [n; 4]; let mut k = 3; let it = v.iter().map(move |x| x + k); k = 4; for x in it {}",
             "unsupported_loop",
@@ -362,7 +398,7 @@ fn what_is_no_value() {
         ("if let 1.0 = n as f32 {}", "unsupported_pattern"),
         ("match (n as f32, n) { (1.0, 2) | (3, 2.0) => {} _ => {} }", "unsupported_pattern"),
         ("match u8::try_from(n) { Ok(x) => {} Err(error) => {} }", "unsupported_call"),
-        ("let mut r = 0..n; output[0] = r.next().unwrap();", "unsupported_syntax"),
+        ("let mut r = 0..n; output[0] = r.next_back().unwrap();", "unsupported_syntax"),
         ("let r = 0..n; let r = r.start;", "unsupported_syntax"),
     ] {
         assert_eq!(broken(body).first().map(String::as_str), Some(rule), "{body}: {:?}", broken(body));

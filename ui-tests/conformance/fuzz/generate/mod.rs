@@ -5,6 +5,7 @@ mod by_hand;
 mod chain;
 mod code;
 mod generator;
+mod language;
 mod memory;
 mod method;
 mod number;
@@ -38,7 +39,7 @@ struct Program {
 /// Writes the programs into files of their own below `folder`, and returns the text of the module that has them all.
 /// `file` is a text of further programs, `without` are the names of random programs to leave out.
 pub(crate) fn write(folder: &Path, file: &str, seed: u64, count: u64, without: &[&str]) -> String {
-    let mut programs: Vec<Program> = by_hand::programs().chain(in_file(file)).collect();
+    let mut programs: Vec<Program> = by_hand::programs().chain(language::programs()).chain(in_file(file)).collect();
     let mut refused: Vec<(String, String)> = Vec::new();
     for number in 0..count {
         let name = format!("random_{number}");

@@ -142,8 +142,8 @@ impl Host<'_> {
                 let operands = operands.iter().map(|operand| self.expr(operand));
                 let (name, types) = match function {
                     ScalarFunction::Default => ("zero", quote!(#ty)),
-                    ScalarFunction::From => ("from", quote!(#ty, _)),
-                    ScalarFunction::CheckedFrom => ("checked_from", quote!(#ty, _)),
+                    ScalarFunction::From => ("from", quote_spanned!(lo=> #ty, _)),
+                    ScalarFunction::CheckedFrom => ("checked_from", quote_spanned!(lo=> #ty, _)),
                     ScalarFunction::Constructor(name) => (*name, quote!(#ty)),
                     ScalarFunction::Method(method) => (method.name, quote!(#ty)),
                 };

@@ -128,13 +128,12 @@ fn arrays_that_closures_make() {
         "let (v, u): ([u32; 2], [u32; 4]) = (std::array::from_fn(|k| w[a + k]), std::array::from_fn(|k| m[b + k])); *r = v[0] + u[1];",
     );
     assert!(both.contains("covers(w, ") && both.contains("covers(m, "), "{both}");
-    // What has no name, or no length in the text, a function makes.
-    for whole in [
-        "*r = std::array::from_fn::<u32, 2, _>(|k| w[a + k])[0];",
-        "let v: [u32; 2 + 2] = std::array::from_fn(|k| w[a + k]); *r = v[0];",
-    ] {
-        assert!(!of(whole).contains("covers"), "{whole}");
-    }
+    // Its type stands with the function.
+    let stated = of("*r = std::array::from_fn::<u32, 2, _>(|k| w[a + k])[0];");
+    assert!(stated.contains("covers(w, a + values_of(steps))"), "{stated}");
+    // What has no length in the text, a function makes.
+    let whole = of("let v: [u32; 2 + 2] = std::array::from_fn(|k| w[a + k]); *r = v[0];");
+    assert!(!whole.contains("covers"), "{whole}");
 }
 
 /// Loops in which functions get closures, whose own accesses keep their checks: it is not known how often they are called.

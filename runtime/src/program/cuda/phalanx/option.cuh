@@ -87,6 +87,11 @@ __device__ __forceinline__ continuation<Next> if_some(const Next& next) {
     return {next};
 }
 
+// `()` in a `Result`.
+struct unit {
+    __device__ __forceinline__ friend constexpr bool operator==(unit, unit) { return true; }
+};
+
 // `result<u32, fault> r = result<u32, fault>::ok(x); if (r.is_ok()) use(r.value);`. That of `compare_exchange` has one type for both cases.
 template <class T, class E = T>
 struct result {

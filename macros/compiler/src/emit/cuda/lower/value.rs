@@ -60,7 +60,12 @@ impl Lower<'_> {
             ExprKind::Struct { path, fields, base, slot } => match outcome_of(path) {
                 Some(variant) => {
                     let function = if variant == Variant::Ok { "::ok" } else { "::err" };
-                    let arguments = fields.iter().map(|(_, value)| self.value(value)).collect();
+                    let arguments = fields.iter().map(|(_, value)| match value.result_kind {
+                        // `()`, which syntax shows.
+                        Kind::Unit => CuExpr::Braces(Vec::new(), Vec::new()),
+                        _ => self.value(value),
+                    });
+                    let arguments = arguments.collect();
                     CuExpr::Call { callee: vec![Fragment::Type(*slot), function.into()], arguments, site: None }
                 }
                 None => self.structure(fields, base.as_deref(), *slot),
