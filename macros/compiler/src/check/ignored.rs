@@ -134,10 +134,10 @@ impl Flow<'_, '_> {
             };
             sets(variable).next().is_some() && sets(variable).all(adds)
         };
-        let is_number = |node: NodeId| match &self.cfg.nodes[node.0].source {
-            Source::Integer(_) | Source::Constant(_) | Source::Param(_) => true,
-            Source::Read(variable) => sets(*variable).next().is_none(),
-            _ => false,
+        let is_number = |node: NodeId| {
+            let source = &self.cfg.nodes[node.0].source;
+            let is_kept = source.read().is_some_and(|variable| sets(variable).next().is_none());
+            is_kept || matches!(source, Source::Integer(_) | Source::Constant(_) | Source::Param(_))
         };
         let counts = |on: NodeId| {
             let of = &self.cfg.nodes[without_negation(self.cfg, on).0.0];
