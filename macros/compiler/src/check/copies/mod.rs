@@ -21,6 +21,7 @@ mod rounds;
 mod sends;
 mod state;
 mod summary;
+mod sums;
 
 use std::collections::BTreeSet;
 
@@ -97,7 +98,12 @@ pub(super) fn check(
         }
     }
     let ends: Vec<State> = engine::leaves(&in_flight, cfg, &states).into_iter().map(|(_, state)| state).collect();
-    found.extend(in_flight.products_left(&ends));
+    let of_sums = sums::check(function, cfg, &in_flight.flights, |call| in_flight.slot(call));
+    // Where a product is, is not known if it is in a part of something.
+    if !of_sums.are_hidden {
+        found.extend(in_flight.products_left(&ends));
+    }
+    found.extend(of_sums.faults);
     match function.role {
         Role::Kernel => ends.iter().for_each(|state| found.extend(in_flight.left_at_end(state))),
         Role::Device => {
