@@ -3,7 +3,7 @@
 use phalanx::prelude::*;
 
 type Row = Swizzled<bf16, 64>;
-type Sums = Accumulator<f32, 64, 64>;
+pub(crate) type Sums = Accumulator<f32, 64, 64>;
 type Busy = InFlight<Sums, bf16, bf16>;
 
 #[device]

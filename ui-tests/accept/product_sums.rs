@@ -2,8 +2,9 @@
 
 use phalanx::prelude::*;
 
+use crate::mma_of_functions::Sums;
+
 type Row = Swizzled<bf16, 64>;
-type Sums = Accumulator<f32, 64, 64>;
 type Busy = InFlight<Sums, bf16, bf16>;
 
 /// The second product is added to the sums of the first one.

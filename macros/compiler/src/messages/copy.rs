@@ -283,13 +283,19 @@ pub(crate) fn product_overwritten(at: SpanRange, begun: SpanRange, name: &str) -
     let sentence = format!("`{name}` is overwritten while it may hold a product in flight, whose sums are lost");
     Diag::new(Rule::MmaInFlight, at, sentence)
         .note(begun, "the product starts here")
-        .help(format!("ask for its sums before this: `let sum = warpgroup.wait_mma({name});`, or keep it: `let before = std::mem::replace(&mut {name}, next);`"))
+        .help(format!("ask for its sums before this: `let sum = warpgroup.wait_mma({name});`, of an `Option` `if let Some(before) = {name}.take() {{ .. }}`; or keep it: `let before = std::mem::replace(&mut {name}, next);`"))
 }
 
 /// A parameter is an `Option` of a product.
 pub(crate) fn optional_product(at: SpanRange) -> Diag {
     Diag::new(Rule::MmaInFlight, at, "a function cannot be given an `Option` of a product: its callers do not know whether it waits")
         .help("give it the product: `if let Some(product) = busy.take() { finish(&warpgroup, product); }`")
+}
+
+/// A function returns an `Option` of a product.
+pub(crate) fn optional_product_returned(at: SpanRange) -> Diag {
+    Diag::new(Rule::MmaInFlight, at, "a function cannot return an `Option` of a product: its callers do not know whether they have to wait")
+        .help("return the product, and call the function only where there is one: `if more { busy = Some(begin(&warpgroup, &tile)); }`")
 }
 
 /// A product is stored to an element of an array.

@@ -99,10 +99,8 @@ pub(super) fn check(
     }
     let ends: Vec<State> = engine::leaves(&in_flight, cfg, &states).into_iter().map(|(_, state)| state).collect();
     let of_sums = sums::check(function, cfg, &in_flight.flights, |call| in_flight.slot(call));
-    // Where a product is, is not known if it is in a part of something.
-    if !of_sums.are_hidden {
-        found.extend(in_flight.products_left(&ends));
-    }
+    let left = in_flight.products_left(&ends).into_iter();
+    found.extend(left.filter(|(_, diag)| !of_sums.reported.contains(&sums::place(diag.at))));
     found.extend(of_sums.faults);
     match function.role {
         Role::Kernel => ends.iter().for_each(|state| found.extend(in_flight.left_at_end(state))),

@@ -86,11 +86,21 @@ struct Sums<'a, 'f> {
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) faults: Vec<(Guard, Diag)>,
-    /// Whether some product is where it cannot be followed.
-    pub(super) are_hidden: bool,
+    /// The places of the products of which that is enough.
+    pub(super) reported: BTreeSet<(u32, u32)>,
 }
 
-fn place(at: SpanRange) -> (u32, u32) {
+impl Found {
+    fn add(&mut self, sums: &Sums<'_, '_>, product: Product, (guard, diag): (Guard, Diag)) {
+        // One that is left at the end is reported where it begins.
+        if guard.is_certain() && place(diag.at) != place(sums.at(product)) {
+            self.reported.insert(place(sums.at(product)));
+        }
+        self.faults.push((guard, diag));
+    }
+}
+
+pub(super) fn place(at: SpanRange) -> (u32, u32) {
     (at.line(), at.column())
 }
 
@@ -118,16 +128,19 @@ pub(super) fn check(
     };
     let states = engine::solve(&sums, cfg);
     let optional = sums.optional.iter().map(|at| (Guard::default(), messages::optional_product(*at)));
-    let mut found = Found { faults: optional.collect(), are_hidden: false };
+    let mut found = Found { faults: optional.collect(), reported: BTreeSet::new() };
+    let mut hides = false;
     engine::visit(&sums, cfg, &states, |state, step| {
-        for (product, diag) in sums.hidden_at(state, step) {
-            let (guard, diag) = guarded(product, diag);
-            found.are_hidden |= guard.is_certain();
-            found.faults.push((guard, diag));
+        let hidden = sums.hidden_at(state, step).into_iter().chain(sums.returned_at(state, step));
+        for (product, diag) in hidden {
+            hides |= sums.is_certain(product);
+            found.add(&sums, product, guarded(product, diag));
         }
-        found.faults.extend(sums.lost_at(state, step).into_iter().map(|(product, diag)| guarded(product, diag)));
+        for (product, diag) in sums.lost_at(state, step) {
+            found.add(&sums, product, guarded(product, diag));
+        }
     });
-    if found.are_hidden {
+    if hides {
         return found;
     }
     for (_, state) in engine::leaves(&sums, cfg, &states) {
@@ -136,7 +149,9 @@ pub(super) fn check(
             Holder::Node(node) => sums.products.contains_key(node),
         };
         let left = state.0.iter().filter(|(holder, _)| is_kept(holder)).flat_map(|(_, content)| &content.here);
-        found.faults.extend(left.map(|product| guarded(*product, sums.left(*product))));
+        let left = left.filter(|product| !found.reported.contains(&place(sums.at(**product))));
+        let left: Vec<_> = left.map(|product| guarded(*product, sums.left(*product))).collect();
+        found.faults.extend(left);
     }
     found
 }
@@ -365,6 +380,19 @@ impl<'a, 'f> Sums<'a, 'f> {
             false => self.left(product),
         };
         lost.into_iter().map(|product| (product, diag(product))).collect()
+    }
+
+    /// Whether there certainly is a product, and not only if a called function leaves one.
+    fn is_certain(&self, product: Product) -> bool {
+        matches!(self.products.get(&product), Some((_, None)))
+    }
+
+    /// A function returns an `Option` of a product: its callers do not know which paths have to wait.
+    fn returned_at(&self, state: &State, step: &Step) -> Vec<(Product, Diag)> {
+        let StepKind::Value(ValueStep::Return(value)) = step.kind else { return Vec::new() };
+        let ret = self.function.ret.as_ref().filter(|ret| matches!(ret.shape, TypeShape::Option(_)));
+        let returned = ret.into_iter().flat_map(|_| self.content_of(state, Holder::Node(value)));
+        returned.map(|product| (product, messages::optional_product_returned(self.at(product)))).collect()
     }
 
     /// A product is stored to a part of a variable that is not followed by itself, which may hold another one.
