@@ -288,8 +288,12 @@ pub(crate) fn product_overwritten(at: SpanRange, begun: SpanRange, name: &str) -
 
 /// A parameter is an `Option` of a product.
 pub(crate) fn optional_product(at: SpanRange) -> Diag {
-    Diag::new(Rule::MmaInFlight, at, "a function cannot be given an `Option` of a product: its callers do not know whether it waits")
-        .help("give it the product: `if let Some(product) = busy.take() { finish(&warpgroup, product); }`")
+    Diag::new(
+        Rule::MmaInFlight,
+        at,
+        "a function cannot be given an `Option` of a product: its callers do not know whether it waits",
+    )
+    .help("give it the product: `if let Some(product) = busy.take() { finish(&warpgroup, product); }`")
 }
 
 /// A function returns an `Option` of a product.
@@ -300,7 +304,9 @@ pub(crate) fn optional_product_returned(at: SpanRange) -> Diag {
 
 /// A product is stored to an element of an array.
 pub(crate) fn product_in_part(at: SpanRange, name: &str) -> Diag {
-    let sentence = format!("a product in flight is stored in a part of `{name}`, where it cannot be followed: its sums could be lost");
+    let sentence = format!(
+        "a product in flight is stored in a part of `{name}`, where it cannot be followed: its sums could be lost"
+    );
     Diag::new(Rule::MmaInFlight, at, sentence)
         .help("keep each product in a variable of its own, which `std::mem::swap` and `std::mem::replace` exchange; or make an array of products as a whole, `[..]` or `std::array::from_fn(|k| ..)`, and take it apart: `let [first, second] = products;`")
 }

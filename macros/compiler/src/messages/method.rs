@@ -168,7 +168,10 @@ static METHODS_OF_RUST: &[(&str, &[&str])] = methods! {
 /// A method of Rust's that an `Option` has, and no kernel.
 pub(crate) fn refused_method(at: SpanRange, name: &str) -> Option<Diag> {
     let instead = instead_of_method(name)?;
-    Some(Diag::new(Rule::UnknownMethod, at, format!("`{name}` of an `Option` is not supported in a kernel")).help(instead))
+    Some(
+        Diag::new(Rule::UnknownMethod, at, format!("`{name}` of an `Option` is not supported in a kernel"))
+            .help(instead),
+    )
 }
 
 /// `array[i].take()`

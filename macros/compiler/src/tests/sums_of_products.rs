@@ -98,10 +98,16 @@ fn functions_and_their_products() {
     let check = |text: &str| session().check_device("".parse().unwrap(), text.parse().unwrap()).len();
     for (text, faults) in [
         ("fn f(wg: &Tile<128>, p: Busy, c: bool, sum: &mut Sums) { if c { *sum = wg.wait_mma(p); } }", 1),
-        ("fn f(wg: &Tile<128>, p: Busy, c: bool, sum: &mut Sums) { if c { *sum = wg.wait_mma(p); } else { let _ = p; } }", 0),
+        (
+            "fn f(wg: &Tile<128>, p: Busy, c: bool, sum: &mut Sums) { if c { *sum = wg.wait_mma(p); } else { let _ = p; } }",
+            0,
+        ),
         ("fn f(wg: &Tile<128>, p: InFlight<Accumulator<f32, 64, 64>, bf16, bf16>) { wg.wait_mma_prior::<0>(); }", 1),
         ("fn f(wg: &Tile<128>, p: Option<Busy>, sum: &mut Sums) { if let Some(p) = p { *sum = wg.wait_mma(p); } }", 1),
-        ("fn f(wg: &Tile<128>, p: InFlight<Accumulator<f32, 64, 64>, bf16, bf16>, c: bool) -> Option<Busy> { if c { Some(p) } else { let _ = p; None } }", 1),
+        (
+            "fn f(wg: &Tile<128>, p: InFlight<Accumulator<f32, 64, 64>, bf16, bf16>, c: bool) -> Option<Busy> { if c { Some(p) } else { let _ = p; None } }",
+            1,
+        ),
         ("fn f(wg: &Tile<128>, p: Busy, q: Busy) -> (Busy, Busy) { (q, p) }", 0),
     ] {
         assert_eq!(check(text), faults, "{text}");

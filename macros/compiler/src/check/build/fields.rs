@@ -70,7 +70,8 @@ impl Builder<'_> {
     pub(super) fn set_variant_of_field(&mut self, local: LocalId, field: u16, value: &Value, at: SpanRange) {
         let of_option = self.variant();
         let known = value.fields.iter().find(|(known, _)| *known == of_option).map(|(_, known)| known.node);
-        let variant = self.fields.iter().find(|(_, number)| **number == field).map(|(name, _)| format!("{VARIANT} {name}"));
+        let variant =
+            self.fields.iter().find(|(_, number)| **number == field).map(|(name, _)| format!("{VARIANT} {name}"));
         let Some(variant) = variant else { return };
         if known.is_none() && !self.fields.contains_key(&variant) {
             return;

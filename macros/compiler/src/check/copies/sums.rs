@@ -23,8 +23,19 @@ use crate::model::walk::{Node, block_nodes};
 use crate::model::{Function, Role};
 use crate::span::SpanRange;
 
-/// A product, by the node that it begins at: the operation, the call that may return it, or the parameter.
-type Product = NodeId;
+/// A product, by the node where it comes from: the operation, a call that may return it, or a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Product {
+    at: NodeId,
+    /// Whether it is one that the called function is given, and may return.
+    is_given: bool,
+}
+
+impl Product {
+    fn begun(at: NodeId) -> Product {
+        Product { at, is_given: false }
+    }
+}
 
 /// The products that a variable or a value may be.
 #[derive(Debug, Clone, Default)]
@@ -68,8 +79,8 @@ impl Join for State {
 struct Sums<'a, 'f> {
     function: &'a Function,
     cfg: &'a Cfg<'f>,
-    /// The place of each product, and the call that may return it.
-    products: BTreeMap<Product, (SpanRange, Option<CallId>)>,
+    /// The place of each product, and what a call must do so that it returns it.
+    products: BTreeMap<Product, (SpanRange, Option<(CallId, Behavior)>)>,
     /// The calls whose result is taken apart: what of it is the product is not known.
     taken_apart: BTreeSet<Product>,
     /// The fields that are set on their own. Others, as those of a call's result, are a part of the whole.
@@ -111,19 +122,14 @@ pub(super) fn place(at: SpanRange) -> (u32, u32) {
 /// busy = warpgroup.mma_async(zeros, &c, &d);          // the sums of the first one are lost
 /// let sum = warpgroup.wait_mma(busy);
 /// ```
-pub(super) fn check(
-    function: &Function,
-    cfg: &Cfg<'_>,
-    flights: &Flights,
-    slot: impl Fn(CallId) -> u16,
-) -> Found {
+pub(super) fn check(function: &Function, cfg: &Cfg<'_>, flights: &Flights, slot: impl Fn(CallId) -> u16) -> Found {
     let sums = Sums::of(function, cfg, flights);
     if sums.products.is_empty() {
         return Found::default();
     }
     let guarded = |product: Product, diag: Diag| {
-        let call = sums.products.get(&product).and_then(|(_, call)| *call);
-        let leaves = call.map(|call| Predicate::Does(slot(call), Behavior::LEAVES_PRODUCTS));
+        let returned = sums.products.get(&product).and_then(|(_, returned)| *returned);
+        let leaves = returned.map(|(call, behavior)| Predicate::Does(slot(call), behavior));
         (leaves.into_iter().fold(Guard::default(), Guard::when), diag)
     };
     let states = engine::solve(&sums, cfg);
@@ -144,11 +150,13 @@ pub(super) fn check(
         return found;
     }
     for (_, state) in engine::leaves(&sums, cfg, &states) {
-        let is_kept = |holder: &Holder| match holder {
+        let is_kept = |holder: &Holder, product: &Product| match holder {
             Holder::Variable(variable) => !matches!(variable, Variable::Temporary(_)),
-            Holder::Node(node) => sums.products.contains_key(node),
+            Holder::Node(node) => *product == Product::begun(*node),
         };
-        let left = state.0.iter().filter(|(holder, _)| is_kept(holder)).flat_map(|(_, content)| &content.here);
+        let all =
+            state.0.iter().flat_map(|(holder, content)| content.here.iter().map(move |product| (holder, product)));
+        let left = all.filter(|(holder, product)| is_kept(holder, product)).map(|(_, product)| product);
         let left = left.filter(|product| !found.reported.contains(&place(sums.at(**product))));
         let left: Vec<_> = left.map(|product| guarded(*product, sums.left(*product))).collect();
         found.faults.extend(left);
@@ -166,11 +174,14 @@ impl<'a, 'f> Sums<'a, 'f> {
                         let of = &cfg.nodes[node.0];
                         matches!(of.source, Source::Known { .. }) && of.at.begins_with(flight.at)
                     };
-                    products.extend((0..cfg.nodes.len()).map(NodeId).filter(is_it).map(|node| (node, (flight.at, None))));
+                    let nodes = (0..cfg.nodes.len()).map(NodeId).filter(is_it);
+                    products.extend(nodes.map(|node| (Product::begun(node), (flight.at, None))));
                 }
                 Begin::Call { call, argument: None } => {
                     let of = &cfg.calls[call.0];
-                    products.insert(of.node, (of.at, Some(call)));
+                    for (is_given, behavior) in [(false, Behavior::LEAVES_PRODUCTS), (true, Behavior::KEEPS_PRODUCTS)] {
+                        products.insert(Product { at: of.node, is_given }, (of.at, Some((call, behavior))));
+                    }
                 }
                 Begin::Call { argument: Some(_), .. } | Begin::Callers => {}
             }
@@ -215,13 +226,13 @@ impl<'a, 'f> Sums<'a, 'f> {
                 if let TypeShape::Option(_) = of.shape {
                     self.optional.push(at);
                 }
-                self.products.insert(NodeId(number), (at, None));
+                self.products.insert(Product::begun(NodeId(number)), (at, None));
             }
         }
     }
 
     fn calls_taken_apart(&self) -> BTreeSet<Product> {
-        let mut times: BTreeMap<Product, usize> = BTreeMap::new();
+        let mut times: BTreeMap<NodeId, usize> = BTreeMap::new();
         for step in self.cfg.blocks.iter().flat_map(|block| &block.steps) {
             let StepKind::Value(ValueStep::Set { value, extent: Extent::Whole | Extent::Part, .. }) = step.kind else {
                 continue;
@@ -233,8 +244,9 @@ impl<'a, 'f> Sums<'a, 'f> {
             };
             *times.entry(call).or_default() += 1;
         }
-        let is_call = |product: &&Product| matches!(self.products.get(product), Some((_, Some(_))));
-        times.iter().filter(|(_, times)| **times > 1).map(|(call, _)| call).filter(is_call).copied().collect()
+        let is_apart = |product: &&Product| times.get(&product.at).is_some_and(|times| *times > 1);
+        let of_calls = self.products.iter().filter(|(_, (_, returned))| returned.is_some()).map(|(product, _)| product);
+        of_calls.filter(is_apart).copied().collect()
     }
 
     fn note_places(&mut self) {
@@ -311,10 +323,11 @@ impl<'a, 'f> Sums<'a, 'f> {
             | Source::Agreed { .. }
             | Source::Shuffled { .. } => {}
         }
+        let is_given = node.operands.iter().any(|operand| !self.content_of(state, Holder::Node(*operand)).is_empty());
         node.operands.iter().for_each(|operand| self.move_out(state, *operand));
-        if self.products.contains_key(&value) {
-            content.here.insert(value);
-        }
+        content.here.extend([Product::begun(value)].into_iter().filter(|product| self.products.contains_key(product)));
+        let given = Product { at: value, is_given };
+        content.here.extend([given].into_iter().filter(|product| self.products.contains_key(product)));
         if content.here.is_empty() {
             state.0.remove(&Holder::Node(value));
         } else {
