@@ -3,7 +3,7 @@
 //! overwritten, or that nobody reads again. A value is moved when something is made of what has been read of its variable.
 //!
 //! The elements of an array are not told apart: a product is not stored to one of them. What the methods of an `Option` that the compiler has
-//! no operation for do to a product is not known either, and refused by [`parse`](crate::parse).
+//! no operation for do to a product is not known either, and refused by `parse`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
