@@ -57,6 +57,7 @@ mod ordinary_rust;
 mod overwrite_while_read;
 mod parts_by_rank;
 mod parts_in_calls;
+mod product_sums;
 mod product_types;
 mod rank_out_of_range;
 mod registers;
@@ -159,6 +160,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,
         parts_in_calls::KERNELS,
+        product_sums::KERNELS,
         product_types::KERNELS,
         rank_out_of_range::KERNELS,
         registers::KERNELS,

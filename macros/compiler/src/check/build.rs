@@ -94,6 +94,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         too_many_bodies: None,
         fields: BTreeMap::new(),
         fields_of: BTreeMap::new(),
+        variants: BTreeMap::new(),
         yielded: BTreeMap::new(),
     };
     builder.params();
@@ -123,6 +124,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         recast: builder.recast,
         formulas: ByNode::from(builder.formulas),
         computed: ByNode::from(builder.computed),
+        variants: builder.variants,
         named_lengths: builder.named_lengths,
         counted: builder.counted,
         assertions: builder.assertions,
@@ -209,6 +211,8 @@ struct Builder<'f> {
     fields: BTreeMap<String, u16>,
     /// The fields that have been set so far, of each local.
     fields_of: BTreeMap<LocalId, BTreeSet<u16>>,
+    /// The fields that stand for the variant of an `Option`, each with the field that is the `Option`, if it is not the whole variable.
+    variants: BTreeMap<u16, Option<u16>>,
     /// The values that the arms of an `if` or the like yield, by the temporary that gets the value.
     yielded: BTreeMap<usize, arms::Yielded>,
 }
@@ -311,19 +315,6 @@ impl<'f> Builder<'f> {
 
     fn read(&mut self, variable: Variable, at: SpanRange) -> NodeId {
         self.node(Source::Read(variable), Vec::new(), at)
-    }
-
-    fn set(&mut self, variable: Variable, value: &Value, at: SpanRange) {
-        self.set_node(variable, value.node, Extent::Whole, at);
-        if let Variable::Field(local, field) = variable {
-            self.fields_of.entry(local).or_default().insert(field);
-        }
-        if let Variable::Local(local) = variable {
-            for (field, value) in &value.fields {
-                self.fields_of.entry(local).or_default().insert(*field);
-                self.set_node(Variable::Field(local, *field), value.node, Extent::Whole, at);
-            }
-        }
     }
 
     fn set_node(&mut self, variable: Variable, value: NodeId, extent: Extent, at: SpanRange) {

@@ -256,12 +256,14 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         protocol = check_memory(function, (&cfg, &tokens, &live), &values, (&required, &ordered), &mut found);
     }
     diags.append(found);
-    // The write that is lacking may be in a statement that was not understood, and so may the barrier, of which a wait was given no token.
+    // The write that is lacking may be in a statement that was not understood, and so may the wait for a product, and the barrier, of which a
+    // wait was given no token.
     if !parsed {
         let is_of_wait = diags.any(|rule, _| rule == Rule::WrongKind);
         let is_of_order =
             |rule| may_be_ordered(rule) || matches!(rule, Rule::RemoteBeforeEntry | Rule::ExitBeforePeersDone);
-        diags.waive(|rule, _| rule == Rule::UninitSharedRead || is_of_wait && is_of_order(rule));
+        let is_lacking = |rule| matches!(rule, Rule::UninitSharedRead | Rule::MmaInFlight);
+        diags.waive(|rule, _| is_lacking(rule) || is_of_wait && is_of_order(rule));
     }
     // A thread that returns before a barrier of the cluster has no barrier after its accesses: that is one fault.
     let exits = |rule, at| rule == Rule::DivergentExit && !function.waives_at(rule, at);

@@ -354,6 +354,7 @@ impl<'a, 'f> Splitter<'a, 'f> {
             cuts: self.cfg.cuts.clone(),
             formulas: self.cfg.formulas.clone(),
             computed: self.cfg.computed.clone(),
+            variants: self.cfg.variants.clone(),
             recast: self.cfg.recast.clone(),
             added: self.cfg.added.clone(),
             of_lanes: self.cfg.of_lanes.clone(),

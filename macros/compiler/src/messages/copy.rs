@@ -272,6 +272,45 @@ pub(crate) fn product_left(at: SpanRange) -> Diag {
     .help("let the warpgroup wait on every path: `let sum = warpgroup.wait_mma(product);`, or return the product from a function that is given the warpgroup")
 }
 
+/// The sums of a product are never asked for on some path.
+pub(crate) fn sums_lost(at: SpanRange) -> Diag {
+    Diag::new(Rule::MmaInFlight, at, "nobody asks for the sums of this product on some path: they are lost")
+        .help("ask for them on every path: `let sum = warpgroup.wait_mma(product);`, or add the next product to them: `warpgroup.mma_async(product, &a, &b)`; if they are not needed, say so after a wait: `let _ = product;`")
+}
+
+/// A variable is overwritten that holds a product.
+pub(crate) fn product_overwritten(at: SpanRange, begun: SpanRange, name: &str) -> Diag {
+    let sentence = format!("`{name}` is overwritten while it may hold a product in flight, whose sums are lost");
+    Diag::new(Rule::MmaInFlight, at, sentence)
+        .note(begun, "the product starts here")
+        .help(format!("ask for its sums before this: `let sum = warpgroup.wait_mma({name});`, of an `Option` `if let Some(before) = {name}.take() {{ .. }}`; or keep it: `let before = std::mem::replace(&mut {name}, next);`"))
+}
+
+/// A parameter is an `Option` of a product.
+pub(crate) fn optional_product(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::MmaInFlight,
+        at,
+        "a function cannot be given an `Option` of a product: its callers do not know whether it waits",
+    )
+    .help("give it the product: `if let Some(product) = busy.take() { finish(&warpgroup, product); }`")
+}
+
+/// A function returns an `Option` of a product.
+pub(crate) fn optional_product_returned(at: SpanRange) -> Diag {
+    Diag::new(Rule::MmaInFlight, at, "a function cannot return an `Option` of a product: its callers do not know whether they have to wait")
+        .help("return the product, and call the function only where there is one: `if more { busy = Some(begin(&warpgroup, &tile)); }`")
+}
+
+/// A product is stored to an element of an array.
+pub(crate) fn product_in_part(at: SpanRange, name: &str) -> Diag {
+    let sentence = format!(
+        "a product in flight is stored in a part of `{name}`, where it cannot be followed: its sums could be lost"
+    );
+    Diag::new(Rule::MmaInFlight, at, sentence)
+        .help("keep each product in a variable of its own, which `std::mem::swap` and `std::mem::replace` exchange; or make an array of products as a whole, `[..]` or `std::array::from_fn(|k| ..)`, and take it apart: `let [first, second] = products;`")
+}
+
 pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag {
     let help = match completion {
         CompletionMechanism::Group => "let the group wait for it: `block.wait_async()`",

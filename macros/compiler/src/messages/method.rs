@@ -165,6 +165,21 @@ static METHODS_OF_RUST: &[(&str, &[&str])] = methods! {
         as_ptr as_mut_ptr as_ptr_range as_mut_ptr_range align_to align_to_mut;
 };
 
+/// A method of Rust's that an `Option` has, and no kernel.
+pub(crate) fn refused_method(at: SpanRange, name: &str) -> Option<Diag> {
+    let instead = instead_of_method(name)?;
+    Some(
+        Diag::new(Rule::UnknownMethod, at, format!("`{name}` of an `Option` is not supported in a kernel"))
+            .help(instead),
+    )
+}
+
+/// `array[i].take()`
+pub(crate) fn take_of_element(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedBorrow, at, "`take` of an element of an array is not supported in a kernel")
+        .help("keep each `Option` in a variable of its own, or in a tuple, and exchange variables with `std::mem::swap`; an `Option` of a number can be read and assigned: `let held = array[i]; array[i] = None;`")
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

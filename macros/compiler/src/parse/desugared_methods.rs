@@ -176,6 +176,10 @@ impl Parser<'_> {
                 let held = fresh("held");
                 quote_spanned!(at=> { let #held = #place; #place = None; #held })
             }
+            ("replace", place, [value]) if self.is_option(place) => {
+                let (new, held) = (fresh("new"), fresh("held"));
+                quote_spanned!(at=> { let #new = #value; let #held = #place; #place = Some(#new); #held })
+            }
             ("map", place, [function])
                 if self.is_elements(place)
                     || self.is_of_memory(place)
@@ -301,6 +305,11 @@ impl Parser<'_> {
             "from_fn" => self.in_filling(|parser| parser.in_place(tokens, span)),
             _ => self.in_place(tokens, span),
         })
+    }
+
+    /// Whether the place is a variable that is an `Option`, as its declaration shows.
+    fn is_option(&self, place: &syn::Expr) -> bool {
+        self.named_local(place).is_some_and(|local| self.optional.contains(&local))
     }
 
     /// Whether the place is memory, or an array as far as syntax shows: another type may have such a method of its own.

@@ -124,6 +124,13 @@ impl Parser<'_> {
                 ControlFlow::Continue(receiver) => self.of_ordered(function, receiver, other, span),
             };
         }
+        // rustc would refuse it, but only a kernel without other faults comes that far.
+        if let ExprKind::Local(local) = receiver.kind
+            && self.optional.contains(&local)
+            && let Some(fault) = messages::refused_method(SpanRange::of(&call.method), &name)
+        {
+            return self.error(fault);
+        }
         let Some(method) = ValueMethod::by_name(&name) else {
             return self.user_method(receiver, call, span);
         };
@@ -247,6 +254,9 @@ impl Parser<'_> {
     }
 
     fn take(&mut self, receiver: Expr, span: SpanRange) -> Expr {
+        if let ExprKind::Index { .. } = receiver.kind {
+            return self.error(messages::take_of_element(span));
+        }
         if !matches!(receiver.kind, ExprKind::Local(_)) {
             return self.error(messages::borrow_target(receiver.span));
         }

@@ -185,6 +185,8 @@ struct Parser<'d> {
     results: BTreeSet<LocalId>,
     /// The types of locals that the text shows by their values.
     hints: BTreeMap<LocalId, operand_types::TypeHint>,
+    /// The variables whose declaration shows that they are an `Option`.
+    optional: BTreeSet<LocalId>,
     /// The type of the parameters of the closure that is parsed next, if the text shows it.
     closure_hint: Option<operand_types::TypeHint>,
     file: operand_types::FileText,
@@ -290,6 +292,7 @@ impl<'d> Parser<'d> {
             optional_copies: BTreeSet::new(),
             phase_tokens: BTreeSet::new(),
             hints: BTreeMap::new(),
+            optional: BTreeSet::new(),
             closure_hint: None,
             file: Default::default(),
         }

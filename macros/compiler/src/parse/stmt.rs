@@ -148,6 +148,7 @@ impl Parser<'_> {
         {
             return self.let_pattern(pat, ty, local);
         }
+        let around = self.filling;
         if let Some(init) = &local.init {
             self.note_filling(ty.as_ref().map(|ty| &ty.shape), &init.expr);
         }
@@ -173,7 +174,7 @@ impl Parser<'_> {
                 }
             }
         });
-        self.filling = Filling::No;
+        self.filling = if around == Filling::Inside { around } else { Filling::No };
         match pat {
             Pat::Wild(_) => Some(StmtKind::Discard(init?)),
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
@@ -240,6 +241,11 @@ impl Parser<'_> {
         if let Some(Expr { result_kind: kind @ Kind::TensorMap { .. }, span, .. }) = &init {
             self.diags.push(messages::reference_local(*span, *kind));
         }
+        let is_option = match (&ty, &init) {
+            (Some(ty), _) => matches!(ty.shape, TypeShape::Option(_)),
+            (None, Some(init)) => matches!(init.kind, ExprKind::None(_) | ExprKind::Some(_)),
+            (None, None) => false,
+        };
         let is_array = match (&ty, &init) {
             (Some(ty), _) => matches!(ty.shape, TypeShape::Array(..)),
             (None, Some(init)) => self.is_array(init),
@@ -255,6 +261,7 @@ impl Parser<'_> {
         let is_array = is_array || is_copy && kind == Kind::Value && matches!(hint, Some(TypeHint::Array(_)));
         let local = self.declare(name, mutable, kind, ty.clone());
         self.hints.extend(hint.map(|hint| (local, hint)));
+        self.optional.extend(is_option.then_some(local));
         if let (Some(ExprKind::Closure { by_value: Some(_), .. }), Some(at)) =
             (init.as_ref().map(|init| &init.kind), self.changed_by_closure)
         {

@@ -96,6 +96,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         named_lengths: Vec::new(),
         formulas: BTreeMap::new().into(),
         computed: BTreeMap::new().into(),
+        variants: BTreeMap::new(),
         counted: BTreeMap::new(),
         assertions: Vec::new(),
         collectives_of_warps: Vec::new(),

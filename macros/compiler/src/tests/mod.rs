@@ -52,6 +52,7 @@ mod rings;
 mod skews;
 mod skipped_writes;
 mod stages;
+mod sums_of_products;
 mod text;
 mod told;
 mod trace_accesses;

@@ -11,7 +11,7 @@ const FUNCTIONS: [&str; 23] = [
     "fn add(wg: &Tile<128>, busy: Busy, tile: &SharedArray<Row, 64>) -> InFlight<Accumulator<f32, 64, 64>, bf16, bf16> { wg.mma_async(busy, tile, tile) }",
     "fn finish(wg: &Tile<128>, busy: Busy) -> Sums { wg.wait_mma(busy) }",
     "fn finish_removed(wg: &Tile<128>, busy: Busy) -> Sums { finish(wg, busy) }",
-    "fn finish_if(wg: &Tile<128>, busy: Busy, go: bool, sum: &mut Sums) { if go { *sum = wg.wait_mma(busy); } }",
+    "fn finish_if(wg: &Tile<128>, busy: Busy, go: bool, sum: &mut Sums) { if go { *sum = wg.wait_mma(busy); } else { let _ = busy; } }",
     "fn keep(wg: &Tile<128>, busy: Busy) -> Busy { busy }",
     "fn settle(wg: &Tile<128>) { wg.wait_mma_prior::<0>(); }",
     "fn settle_but_one(wg: &Tile<128>) { wg.wait_mma_prior::<1>(); }",
@@ -84,7 +84,8 @@ fn products_that_are_given_and_returned() {
             right(&format!("{begin} {wait}"));
             right(&format!("{begin} let y = square(2.0); {wait}"));
             right(&format!("{begin} let p = add(&wg, p, &other); {wait}"));
-            right(&format!("{begin} if c {{ {wait} }} else {{ settle(&wg); }}"));
+            right(&format!("{begin} if c {{ {wait} }} else {{ settle(&wg); let _ = p; }}"));
+            wrong(&format!("{begin} if c {{ {wait} }} else {{ settle(&wg); }}"));
             right(&format!("{begin} if c {{ sum = finish(&wg, p); }} else {{ {wait} }}"));
             right(&format!("{begin} let p = add_if(&wg, p, &other, c); {wait}"));
             right(&format!("{begin} let p = wait_and_add(&wg, p, &bar, &other); {wait}"));
@@ -97,7 +98,8 @@ fn products_that_are_given_and_returned() {
         wrong(&format!("{begin} finish_if(&wg, p, c, &mut sum);"));
         wrong(&format!("{begin} settle_but_one(&wg);"));
         wrong(&format!("{begin} let p = add(&wg, p, &other); wg.wait_mma_prior::<1>();"));
-        right(&format!("{begin} settle_own(&bar);"));
+        right(&format!("{begin} settle_own(&bar); let _ = p;"));
+        wrong(&format!("{begin} settle_own(&bar);"));
     }
     right("for i in 0..n { step(&wg, &mut sum, &tile); }");
     right("let (p, q) = both(&wg, zeros, &tile); sum = wg.wait_mma(p); sum = wg.wait_mma(q);");
@@ -155,7 +157,7 @@ fn products_that_are_carried_on() {
     for wait in [
         "if let Some(p) = busy.take() { sum = wg.wait_mma(p); }",
         "if let Some(p) = busy { sum = finish(&wg, p); }",
-        "if busy.is_some() { wg.wait_mma_prior::<0>(); }",
+        "if busy.is_some() { wg.wait_mma_prior::<0>(); let _ = busy.take(); }",
         "match busy.take() { Some(p) => sum = wg.wait_mma(p), None => {} }",
     ] {
         let rounds = in_loop(&format!("{wait} busy = Some(wg.mma_async(sum, &tile, &tile));"));

@@ -84,16 +84,25 @@ pub fn accumulator<T: AccumulatorElement<ROWS, COLUMNS>, const ROWS: usize, cons
     value
 }
 
+/// What `splat` is made of, under the names by which the kernel language recognizes it.
+mod filled {
+    pub(super) trait MatrixA<V> {
+        fn splat(value: V) -> Self;
+    }
+
+    pub(super) trait MatrixB<V> {
+        fn splat(value: V) -> Self;
+    }
+
+    pub(super) trait Accumulator<V> {
+        fn splat(value: V) -> Self;
+    }
+}
+
 /// Implements what all matrices have.
 macro_rules! matrix {
     ($name:ident of $element:ident, $cuda:literal, $layout:expr) => {
         impl<T: $element<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> $name<T, ROWS, COLUMNS> {
-            /// Returns a matrix of which all elements are `value`.
-            #[inline]
-            pub fn splat(value: ValueOf<T>) -> Self {
-                $name { alignment: [], elements: T::Registers::filled(value) }
-            }
-
             /// Returns the number of elements that a lane holds.
             #[inline]
             pub fn len(&self) -> usize {
@@ -104,6 +113,24 @@ macro_rules! matrix {
             #[inline]
             pub fn is_empty(&self) -> bool {
                 false
+            }
+        }
+
+        // A device function, for kernels in which the name of the type does not show that it is a matrix.
+        #[device]
+        impl<T: $element<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> $name<T, ROWS, COLUMNS> {
+            /// Returns a matrix of which all elements are `value`.
+            pub fn splat(value: ValueOf<T>) -> $name<T, ROWS, COLUMNS> {
+                filled::$name::<ValueOf<T>>::splat(value)
+            }
+        }
+
+        impl<T: $element<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> filled::$name<ValueOf<T>>
+            for $name<T, ROWS, COLUMNS>
+        {
+            #[inline]
+            fn splat(value: ValueOf<T>) -> Self {
+                $name { alignment: [], elements: T::Registers::filled(value) }
             }
         }
 

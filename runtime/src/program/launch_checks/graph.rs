@@ -413,7 +413,7 @@ fn any_in(table: &Value) -> Node {
 
 /// Returns the lanes of a vector's type: of `f32x4`.
 fn lanes(ty: &TypeInfo) -> Option<i128> {
-    let TypeName::Prelude(name) = ty.name else { return None };
+    let TypeName::Template { name, .. } = ty.name else { return None };
     name.rsplit_once('x')?.1.parse().ok()
 }
 

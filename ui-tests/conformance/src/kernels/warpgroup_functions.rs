@@ -7,7 +7,7 @@ use crate::{Module, Outcome, check_list, kernel_list, same};
 const STAGES: usize = 2;
 
 type Rows = [Swizzled<bf16, 64>; 64];
-type Sums = Accumulator<f32, 64, 64>;
+pub(super) type Sums = Accumulator<f32, 64, 64>;
 type Busy = InFlight<Sums, bf16, bf16>;
 
 #[device]

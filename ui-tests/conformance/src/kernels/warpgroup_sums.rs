@@ -4,6 +4,7 @@
 
 use phalanx::prelude::*;
 
+use super::warpgroup_functions::Sums;
 use crate::{Module, Outcome, check_list, kernel_list, same};
 
 /// The columns of the result.
@@ -118,11 +119,28 @@ check!(sums_are_rounded, rounded_sums, bf16, 64, bf16, |x| bf16::from_f32(x as f
 check!(sums_are_doubled, doubled_sums, e4m3, 128, f32, |x| e4m3::from_f32(x as f32), |sum| 2.0 * sum as f32);
 check!(sums_are_negated, negated_sums, i8, 128, i32, |x| x as i8, |sum: i32| -sum);
 
+/// Sums of a type that another file has a name for.
+#[cluster_kernel(block = 128)]
+fn filled(out: &mut [f32], value: f32) {
+    let block = this_thread_block();
+    let rank = block.thread_rank();
+    let sum = Sums::splat(value);
+    for i in 0..32 {
+        out[rank * 32 + i] = sum[i];
+    }
+}
+
+fn sums_are_filled(device: &Device) -> Outcome {
+    let mut out = device.zeros::<f32>(128 * 32)?;
+    filled(&mut out, 2.5).grid(1).launch(device)?;
+    same(&out.read()?, &[2.5; 128 * 32], |i| format!("element {i}"))
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "warpgroup_sums",
-        checks: check_list![sums_are_rounded, sums_are_doubled, sums_are_negated],
-        kernels: kernel_list![rounded_sums, doubled_sums, negated_sums],
+        checks: check_list![sums_are_rounded, sums_are_doubled, sums_are_negated, sums_are_filled],
+        kernels: kernel_list![rounded_sums, doubled_sums, negated_sums, filled],
     }]
 }

@@ -310,7 +310,7 @@ impl<'f> Builder<'f> {
         let Node { source, at, .. } = &self.nodes[value.node.0];
         let at = *at;
         match source.read() {
-            Some(Variable::Local(local)) => Value::of(self.read(Variable::Field(local, field), at)),
+            Some(Variable::Local(local)) => self.read_field(local, field, at),
             Some(Variable::Field(..) | Variable::Temporary(_)) | None => Value::of(value.node),
         }
     }

@@ -26,13 +26,62 @@ impl Builder<'_> {
         *self.fields.entry(name).or_insert(next)
     }
 
+    /// Sets a variable to a value, and its fields, as far as they are known.
+    pub(super) fn set(&mut self, variable: Variable, value: &Value, at: SpanRange) {
+        self.set_node(variable, value.node, Extent::Whole, at);
+        if let Variable::Field(local, field) = variable {
+            self.fields_of.entry(local).or_default().insert(field);
+            self.set_variant_of_field(local, field, value, at);
+        }
+        if let Variable::Local(local) = variable {
+            for (field, value) in &value.fields {
+                self.fields_of.entry(local).or_default().insert(*field);
+                self.set_node(Variable::Field(local, *field), value.node, Extent::Whole, at);
+                self.set_variant_of_field(local, *field, value, at);
+            }
+        }
+    }
+
     /// Reads the fields of a struct or a tuple that is read as a whole, as far as each has been set on its own.
     pub(super) fn fields_of_local(&mut self, local: LocalId, at: SpanRange) -> Vec<(u16, Value)> {
         if self.variable_of(local) != Variable::Local(local) {
             return Vec::new();
         }
         let set: Vec<u16> = self.fields_of.get(&local).into_iter().flatten().copied().collect();
-        set.into_iter().map(|field| (field, Value::of(self.read(Variable::Field(local, field), at)))).collect()
+        let set = set.into_iter().filter(|field| !matches!(self.variants.get(field), Some(Some(_))));
+        let set: Vec<u16> = set.collect();
+        set.into_iter().map(|field| (field, self.read_field(local, field, at))).collect()
+    }
+
+    /// Reads a field, and its variant if it is an `Option` of which that is known.
+    pub(super) fn read_field(&mut self, local: LocalId, field: u16, at: SpanRange) -> Value {
+        let value = Value::of(self.read(Variable::Field(local, field), at));
+        let known = self.fields_of.get(&local).into_iter().flatten();
+        match known.copied().find(|variant| self.variants.get(variant) == Some(&Some(field))) {
+            Some(variant) => {
+                let variant = Value::of(self.read(Variable::Field(local, variant), at));
+                self.in_known_variant(value, variant)
+            }
+            None => value,
+        }
+    }
+
+    /// Sets the variant of a field that is an `Option`.
+    pub(super) fn set_variant_of_field(&mut self, local: LocalId, field: u16, value: &Value, at: SpanRange) {
+        let of_option = self.variant();
+        let known = value.fields.iter().find(|(known, _)| *known == of_option).map(|(_, known)| known.node);
+        let variant =
+            self.fields.iter().find(|(_, number)| **number == field).map(|(name, _)| format!("{VARIANT} {name}"));
+        let Some(variant) = variant else { return };
+        if known.is_none() && !self.fields.contains_key(&variant) {
+            return;
+        }
+        let variant = self.numbered(variant);
+        // It is not known any more.
+        let known = known.unwrap_or_else(|| self.combined(vec![value.node], at).node);
+        self.variants.insert(variant, Some(field));
+        self.fields_of.entry(local).or_default().insert(variant);
+        self.set_node(Variable::Field(local, variant), known, Extent::Whole, at);
     }
 
     /// An `Option` that holds this value (`some`) or nothing.
@@ -152,7 +201,9 @@ impl Builder<'_> {
     }
 
     fn variant(&mut self) -> u16 {
-        self.numbered(VARIANT.to_string())
+        let variant = self.numbered(VARIANT.to_string());
+        self.variants.insert(variant, None);
+        variant
     }
 }
 

@@ -438,7 +438,10 @@ impl<'f> Builder<'f> {
     fn field_of(&mut self, base: &'f Expr, member: &Member, at: SpanRange) -> Value {
         let field = self.field(member);
         if let ExprKind::Local(local) = base.kind {
-            return Value::of(self.read(self.field_variable(local, field), at));
+            return match self.field_variable(local, field) {
+                Variable::Field(local, field) => self.read_field(local, field, at),
+                variable @ (Variable::Local(_) | Variable::Temporary(_)) => Value::of(self.read(variable, at)),
+            };
         }
         let before = self.accesses.len();
         let value = self.value(base);

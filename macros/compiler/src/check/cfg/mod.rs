@@ -88,6 +88,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) formulas: ByNode<Formula>,
     /// The nodes that runs compute from their operands in another way.
     pub(crate) computed: ByNode<Computed>,
+    /// The fields that stand for the variant of an `Option`, each with the field that is the `Option`, if it is not the whole variable.
+    pub(crate) variants: BTreeMap<u16, Option<u16>>,
     /// The local arrays of equal elements whose lengths the text does not show.
     pub(crate) named_lengths: Vec<NodeId>,
     /// The `for` loops over ranges, by the block that decides whether there is one more iteration.

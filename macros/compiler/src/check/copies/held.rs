@@ -145,7 +145,7 @@ impl Held {
 }
 
 /// The variable on whose value at the end of a block a branch there decides, and whether it asks for the opposite.
-fn tested(cfg: &Cfg<'_>, block: BlockId, on: NodeId) -> Option<(Variable, bool)> {
+pub(super) fn tested(cfg: &Cfg<'_>, block: BlockId, on: NodeId) -> Option<(Variable, bool)> {
     let Some(Of::Variable { variable, read, is_opposite }) = decided_by(cfg, on) else { return None };
     let whole = variable.whole().unwrap_or(variable);
     for step in cfg.blocks[block.0].steps.iter().rev() {

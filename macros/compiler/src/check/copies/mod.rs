@@ -21,6 +21,7 @@ mod rounds;
 mod sends;
 mod state;
 mod summary;
+mod sums;
 
 use std::collections::BTreeSet;
 
@@ -97,7 +98,16 @@ pub(super) fn check(
         }
     }
     let ends: Vec<State> = engine::leaves(&in_flight, cfg, &states).into_iter().map(|(_, state)| state).collect();
-    found.extend(in_flight.products_left(&ends));
+    let of_sums = sums::check(function, cfg, &in_flight.flights, |call| in_flight.slot(call));
+    let left = in_flight.products_left(&ends).into_iter();
+    let left: Vec<_> = left.filter(|(_, diag)| !of_sums.reported.contains(&sums::place(diag.at))).collect();
+    // What nobody waits for, nobody asks for either.
+    let is_left = |guard: &Guard, diag: &Diag| {
+        left.iter().any(|(of, known)| sums::place(known.at) == sums::place(diag.at) && of == guard)
+    };
+    let of_sums: Vec<_> = of_sums.faults.into_iter().filter(|(guard, diag)| !is_left(guard, diag)).collect();
+    found.extend(left);
+    found.extend(of_sums);
     match function.role {
         Role::Kernel => ends.iter().for_each(|state| found.extend(in_flight.left_at_end(state))),
         Role::Device => {

@@ -439,7 +439,8 @@ fn accesses_of_vectors() {
         &["address0[((0 + (p2 * 4)) + p3)], C0 of 4"],
     );
     has(
-        "let t = shared_array::<[f32; 64], 8>(); let mut v = t[n].load_vec::<4>(w); v[0] = 1.0; out.store_vec(n, v);",
+        "let b = this_thread_block(); let t = shared_array::<[f32; 64], 8>(); if b.thread_rank() < 8 { t[b.thread_rank()][w] = 0.0; } b.sync();
+        let mut v = t[n].load_vec::<4>(w); v[0] = 1.0; out.store_vec(n, v);",
         &["p2 < C1", "end(p3, C2) <= C0", "end(p2, C2) <= len1"],
         &["array[(((0 + p2) * C0) + p3)], C2 of 4", "address1[(0 + p2)], C2 of 4"],
     );
