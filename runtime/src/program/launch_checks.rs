@@ -67,7 +67,8 @@ impl LaunchChecks {
     pub(super) fn of(functions: &[Resolved]) -> (LaunchChecks, Numbers) {
         let mut all = LaunchChecks::default();
         let arguments = arguments(functions, &mut all.graph);
-        let mut numbers: Numbers = functions.iter().map(|of| vec![None; of.definition.template.launch.checks.len()]).collect();
+        let mut numbers: Numbers =
+            functions.iter().map(|of| vec![None; of.definition.template.launch.checks.len()]).collect();
         for (index, function) in functions.iter().enumerate() {
             let template = function.definition.template;
             for (site, at) in (0..).zip(template.sites) {
@@ -111,9 +112,10 @@ impl LaunchChecks {
         let mut id = |terms: &[Term]| self.graph.add(terms, function, arguments);
         let vector = match check.vector {
             None => None,
-            Some(VectorCheck { element, lanes, bytes, start }) => {
+            Some(VectorCheck { element, lanes, of, start }) => {
                 let start = if start.is_empty() { None } else { Some(id(start)?) };
-                Some(Vector { element: id(element)?, lanes: id(lanes)?, bytes: bytes.into(), start })
+                let bytes = function.0[function.1].definition.types[usize::from(of)].size as u64;
+                Some(Vector { element: id(element)?, lanes: id(lanes)?, bytes, start })
             }
         };
         Some(Check { index: id(check.index)?, length: id(check.length)?, is_end: check.is_end, vector })

@@ -219,8 +219,8 @@ pub struct VectorCheck {
     pub element: &'static [Term],
     /// The number of lanes.
     pub lanes: &'static [Term],
-    /// The size of an element in bytes.
-    pub bytes: u8,
+    /// The type of an element, an entry of [`Definition::types`](super::template::Definition::types).
+    pub of: u16,
     /// The address; nothing if it is that of a shared array, which is aligned for all vectors.
     pub start: &'static [Term],
 }

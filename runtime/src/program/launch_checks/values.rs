@@ -405,9 +405,7 @@ impl Values {
         self.allowed(ty, term, comparison, bound).map_or(self, |(from, to)| match of_type.exact() {
             Some((low, high)) => Values { ty, known: Between(low.max(from), high.min(to)), ..self },
             None => match ty {
-                Some(ty) => {
-                    Values { zeros: self.zeros, ..Values::of(ty, from.max(ty.least()), to.min(ty.most())) }
-                }
+                Some(ty) => Values { zeros: self.zeros, ..Values::of(ty, from.max(ty.least()), to.min(ty.most())) },
                 None => self,
             },
         })

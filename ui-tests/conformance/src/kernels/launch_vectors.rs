@@ -65,7 +65,8 @@ fn sums(device: &Device) -> Outcome {
         return Err(failed.to_string().into());
     }
     let failed = failure(fours(&first, &second, &mut out, 12, 0).grid(2).launch(device))?;
-    match failed.location == Some(find(file!(), SOURCE, "fours")) && failed.cause.to_string().contains("out of bounds") {
+    match failed.location == Some(find(file!(), SOURCE, "fours")) && failed.cause.to_string().contains("out of bounds")
+    {
         true => Ok(()),
         false => Err(failed.to_string().into()),
     }

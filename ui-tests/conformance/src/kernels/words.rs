@@ -106,9 +106,5 @@ fn floats(device: &Device) -> Outcome {
 
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    vec![Module {
-        name: "words",
-        checks: check_list![integers, floats],
-        kernels: kernel_list![places, conversions],
-    }]
+    vec![Module { name: "words", checks: check_list![integers, floats], kernels: kernel_list![places, conversions] }]
 }

@@ -36,13 +36,13 @@ impl LaunchCheck {
     }
 }
 
-/// What else is to hold of a vector's access: its first element, from where the memory begins, the number of lanes, and the size of an element. The
+/// What else is to hold of a vector's access: its first element, from where the memory begins, the number of lanes, and the type of an element. The
 /// address is nothing if it is that of a shared array.
 #[derive(Debug, PartialEq)]
 pub(crate) struct VectorCheck {
     pub(crate) element: Terms,
     pub(crate) lanes: Terms,
-    pub(crate) bytes: u8,
+    pub(crate) of: TypeId,
     pub(crate) start: Terms,
 }
 
@@ -322,9 +322,9 @@ pub(crate) fn launch_terms(at_launch: &AtLaunch, function: &Function) -> TokenSt
     let checks = at_launch.checks.iter().map(|LaunchCheck { index, length, is_end, vector, sites }| {
         let ([index, length], sites) = ([index, length].map(|terms| list(terms)), sites.iter().map(|site| site.0));
         let vector = match vector {
-            Some(VectorCheck { element, lanes, bytes, start }) => {
+            Some(VectorCheck { element, lanes, of: TypeId(of), start }) => {
                 let [element, lanes, start] = [element, lanes, start].map(|terms| list(terms));
-                quote!(Some(VectorCheck { element: #element, lanes: #lanes, bytes: #bytes, start: #start }))
+                quote!(Some(VectorCheck { element: #element, lanes: #lanes, of: #of, start: #start }))
             }
             None => quote!(None),
         };

@@ -394,8 +394,7 @@ fn operations_on_words() {
     assert!(text.contains("word_at_launch<0>(n) / w"), "{text}");
 }
 
-/// Returns what is to be aligned of each access of a vector: the element with which it begins, counted from an address, the lanes, and the size of
-/// an element.
+/// Returns what is to be aligned of each access of a vector: the element with which it begins, counted from an address, and the lanes.
 #[track_caller]
 fn vectors(source: &str) -> Vec<String> {
     let expansion = expand(source);
@@ -406,8 +405,7 @@ fn vectors(source: &str) -> Vec<String> {
         let of = |name| list(vector.stream(), name).filter(|terms| terms.iter().any(|term| !term.is_empty()));
         let [element, lanes] = ["element", "lanes"].map(|name| infix(of(name).unwrap()));
         let start = of("start").map_or("array".into(), infix);
-        let bytes = vector.stream().to_string().split("bytes : ").nth(1)?.split("u8").next()?.to_string();
-        Some(format!("{start}[{element}], {lanes} of {bytes}"))
+        Some(format!("{start}[{element}], {lanes}"))
     };
     list(expansion, "checks").unwrap().into_iter().filter_map(of_check).collect()
 }
@@ -426,36 +424,40 @@ fn inside_some(fields: TokenStream) -> Option<TokenTree> {
 fn accesses_of_vectors() {
     let has = |body: &str, checked: &[&str], aligned: &[&str]| {
         let source = format!("{KERNEL} {{ {body} }}");
-        assert_eq!((&checks(&source)[..], &vectors(&source)[..]), (&strings(checked)[..], &strings(aligned)[..]), "{body}");
+        assert_eq!(
+            (&checks(&source)[..], &vectors(&source)[..]),
+            (&strings(checked)[..], &strings(aligned)[..]),
+            "{body}"
+        );
     };
     has(
         "out.store_vec(4 * n, x.load_vec::<4>(w * 8));",
         &["end((p3 * 8), C0) <= len0", "end((4 * p2), C0) <= len1"],
-        &["address0[(0 + (p3 * 8))], C0 of 4", "address1[(0 + (4 * p2))], C0 of 4"],
+        &["address0[(0 + (p3 * 8))], C0", "address1[(0 + (4 * p2))], C0"],
     );
     has(
         "let part = &x[n * 4..]; let v = part.load_vec::<2>(w); out[0] = v[0];",
         &["(p2 * 4) <= len0", "end(p3, C0) <= (len0 - (p2 * 4))", "0 < len1"],
-        &["address0[((0 + (p2 * 4)) + p3)], C0 of 4"],
+        &["address0[((0 + (p2 * 4)) + p3)], C0"],
     );
     has(
         "let b = this_thread_block(); let t = shared_array::<[f32; 64], 8>(); if b.thread_rank() < 8 { t[b.thread_rank()][w] = 0.0; } b.sync();
         let mut v = t[n].load_vec::<4>(w); v[0] = 1.0; out.store_vec(n, v);",
-        &["p2 < C1", "end(p3, C2) <= C0", "end(p2, C2) <= len1"],
-        &["array[(((0 + p2) * C0) + p3)], C2 of 4", "address1[(0 + p2)], C2 of 4"],
+        &["RankInBlock{<8} < C1", "p3 < C0", "p2 < C1", "end(p3, C2) <= C0", "end(p2, C2) <= len1"],
+        &["array[(((0 + p2) * C0) + p3)], C2", "address1[(0 + p2)], C2"],
     );
     // Each of the numbers of a range is a multiple of what its start and its step are multiples of.
     let stepped = "stepped((p2..p3), or(p2, 4))";
     has(
         "for k in (n..w).step_by(4) { out.store_vec(k, f32x4([0.0; 4])); }",
-        &[&format!("end({stepped}, lanes0) <= len1")],
-        &[&format!("address1[(0 + {stepped})], lanes0 of 4")],
+        &[&format!("end({stepped}, lanes3) <= len1")],
+        &[&format!("address1[(0 + {stepped})], lanes3")],
     );
     // Backwards, they are those of its end.
     has(
         "for k in (n..w).rev().step_by(4) { out.store_vec(k, f32x4([0.0; 4])); }",
-        &["end((p2..p3), lanes0) <= len1"],
-        &["address1[(0 + (p2..p3))], lanes0 of 4"],
+        &["end((p2..p3), lanes3) <= len1"],
+        &["address1[(0 + (p2..p3))], lanes3"],
     );
 }
 
@@ -476,7 +478,9 @@ fn words_in_memory() {
 /// What is computed before a loop may be outside of what its accesses are.
 #[test]
 fn tests_before_loops_are_no_operations_on_words() {
-    let source = format!("{KERNEL} {{ let plane = n * w; for k in 0..w {{ if k < n {{ out[plane * n + k] = x[plane * n + k]; }} }} }}");
+    let source = format!(
+        "{KERNEL} {{ let plane = n * w; for k in 0..w {{ if k < n {{ out[plane * n + k] = x[plane * n + k]; }} }} }}"
+    );
     let text = text(&source, |kind| (kind == "AtLaunch").then(String::new));
     let (test, rest) = text.split_once("for (").unwrap();
     assert!(!test.contains("word_at_launch") && rest.contains("word_at_launch"), "{text}");

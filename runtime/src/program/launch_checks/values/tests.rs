@@ -48,10 +48,11 @@ fn some(ty: Integer, rng: &mut Rng) -> (Values, Vec<i128>) {
 /// Whether a number is one of the values.
 fn has(ty: Integer, values: Values, number: i128) -> bool {
     let is_multiple = number.trailing_zeros() >= values.zeros.min(8);
-    is_multiple && match values.known {
-        Known::Nothing => true,
-        Known::Between(low, high) => (low..=high).any(|value| wrapped(ty, value) == number),
-    }
+    is_multiple
+        && match values.known {
+            Known::Nothing => true,
+            Known::Between(low, high) => (low..=high).any(|value| wrapped(ty, value) == number),
+        }
 }
 
 /// Returns the result of an operation, unless it fails.

@@ -15,9 +15,7 @@ use super::launch_scope::{MOST_READ, Origin, Scope};
 use super::launch_terms::{one_of, outcomes};
 use super::nest::{last, parts};
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
-use crate::emit::cuda::at_launch::{
-    AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known,
-};
+use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::message::Test;
@@ -139,6 +137,7 @@ impl<'e> Walk<'e> {
 
     /// Notes the value of a variable, unless it may change. A value that is computed of what may change is read here.
     fn declare(&mut self, local: LocalId, init: &'e Expr, ty: Option<&'e ValueType>) {
+        self.scope.begin(local, init);
         if self.scope.function.local(local).mutable.is_some() {
             return;
         }

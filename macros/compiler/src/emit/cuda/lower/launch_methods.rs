@@ -15,7 +15,10 @@ impl<'e> Scope<'e> {
             ("rem_euclid", [_, _]) => Operation::RemEuclid,
             ("div_ceil" | "next_multiple_of", [value, by]) => return self.rounded_up(name, value, by),
             ("pow", [base, exponent]) => return self.power(base, exponent.integer()),
-            ("leading_zeros" | "trailing_zeros" | "leading_ones" | "trailing_ones" | "count_ones" | "count_zeros", [_]) => {
+            (
+                "leading_zeros" | "trailing_zeros" | "leading_ones" | "trailing_ones" | "count_ones" | "count_zeros",
+                [_],
+            ) => {
                 let ends = [0, 128].map(|number| Term::Suffixed(number, "u32"));
                 return ends.into_iter().chain([Term::Operation(Operation::RangeInclusive)]).collect();
             }

@@ -30,6 +30,8 @@ pub(super) struct Scope<'e> {
     pub(super) closures: &'e Closures<'e>,
     conditions: &'e Conditions,
     origins: BTreeMap<LocalId, Origin<'e>>,
+    /// The initial values of all variables, also of those that change.
+    inits: BTreeMap<LocalId, &'e Expr>,
     pub(super) assigned: Assigned<'e>,
     /// The variables whose assignments are being read.
     pub(super) open: Vec<LocalId>,
@@ -56,6 +58,7 @@ impl<'e> Scope<'e> {
             closures,
             conditions,
             origins: params.collect(),
+            inits: BTreeMap::new(),
             assigned: assigned(function),
             open: Vec::new(),
             limits: Vec::new(),
@@ -67,6 +70,16 @@ impl<'e> Scope<'e> {
 
     pub(super) fn origin(&self, local: LocalId) -> Option<Origin<'e>> {
         self.origins.get(&local).cloned()
+    }
+
+    /// Notes the initial value of a variable.
+    pub(super) fn begin(&mut self, local: LocalId, init: &'e Expr) {
+        self.inits.insert(local, init);
+    }
+
+    /// Returns the initial value of a variable, which has the type of all that follow.
+    pub(super) fn init(&self, local: LocalId) -> Option<&'e Expr> {
+        self.inits.get(&local).copied()
     }
 
     /// Sets where a value comes from. Returns where it came from before, which `restore` takes.

@@ -4,41 +4,30 @@
 use super::access::row;
 use super::launch_scope::{Origin, Scope};
 use crate::emit::cuda::at_launch::{Operation, Term, Terms, VectorCheck};
-use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::{Op, Part};
-use crate::model::ty::{ParamType, TypeShape, bytes_of};
+use crate::model::ty::{ParamType, TypeShape};
 
 impl<'e> Scope<'e> {
     /// Returns what is to hold of the access of a vector with these lanes, beside its bounds.
     pub(super) fn vector(&mut self, memory: &'e Expr, index: &'e Expr, lanes: Terms) -> Option<VectorCheck> {
-        let bytes = match self.element(memory)? {
-            TypeShape::Scalar(name, _) => u8::try_from(bytes_of(name)?).ok()?,
-            _ => return None,
-        };
+        let (TypeShape::Scalar(_, of) | TypeShape::Named(of)) = *self.element(memory)? else { return None };
         let (offset, start) = self.beginning(memory)?;
         let mut element = offset;
         element.extend(self.terms(index));
         element.push(Term::Operation(Operation::Add));
-        Some(VectorCheck { element, lanes, bytes, start })
+        Some(VectorCheck { element, lanes, of, start })
     }
 
     /// Returns the number of lanes of a vector.
     pub(super) fn lanes(&self, vector: &'e Expr) -> Option<Terms> {
         match &vector.kind {
             ExprKind::Op { op: Op::LoadVec(lanes), .. } => Some(vec![Term::Constant(*lanes)]),
-            ExprKind::Vector { is_matrix: false, slot, .. } | ExprKind::Typed(_, slot) => Some(vec![Term::Lanes(*slot)]),
-            ExprKind::Local(local) => self.lanes(self.value_of(*local)?),
+            ExprKind::Vector { is_matrix: false, slot, .. } | ExprKind::Typed(_, slot) => {
+                Some(vec![Term::Lanes(*slot)])
+            }
+            ExprKind::Local(local) => self.lanes(self.init(*local)?),
             _ => None,
-        }
-    }
-
-    /// Returns a value that a variable has, which has the type of all.
-    fn value_of(&self, local: LocalId) -> Option<&'e Expr> {
-        match self.origin(local) {
-            Some(Origin::Value(init, _)) => Some(init),
-            None => self.assigned.get(&local)?.last().map(|(_, value)| *value),
-            Some(Origin::Range(_) | Origin::Parameter(_) | Origin::Terms(_)) => None,
         }
     }
 

@@ -29,7 +29,8 @@ impl<'e> Scope<'e> {
                     ExprKind::Float { .. } => false,
                     _ => true,
                 };
-                let is_known = matches!(left.kind, ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Constant(_));
+                let is_known =
+                    matches!(left.kind, ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Constant(_));
                 let is_narrowed = matches!(right.kind, ExprKind::Int { .. } | ExprKind::Constant(_));
                 let is_wide = !is_known && is_slow && (!is_narrowed || self.has_product(left, MOST_NAMES));
                 is_wide.then(|| self.words(&[left, right])).flatten()
