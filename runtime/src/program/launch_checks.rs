@@ -94,7 +94,10 @@ impl LaunchChecks {
     fn number(&mut self, check: &LaunchCheck, function: (&[Resolved], usize), calls: &[Arguments]) -> Option<usize> {
         let of_call = |arguments: &Arguments| self.check(check, function, arguments);
         let checks: Vec<Check> = calls.iter().map(of_call).collect::<Option<_>>()?;
-        if !checks.iter().all(|check| self.graph.may_be_integer(check.index)) {
+        let is_word = check.sites.is_empty();
+        let is_needed =
+            |check: &Check| self.graph.may_be_integer(check.index) && !(is_word && self.graph.is_narrow(check.index));
+        if !checks.iter().all(is_needed) {
             return None;
         }
         let known = self.checks.iter().position(|other| *other == checks);

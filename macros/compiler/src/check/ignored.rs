@@ -103,8 +103,8 @@ impl Flow<'_, '_> {
                 match step.kind {
                     StepKind::Value(ValueStep::Set { variable, .. }) => _ = variables.insert(variable),
                     StepKind::Value(ValueStep::Evaluate(_)) => {}
-                    // The loop asks again.
-                    StepKind::BarrierCall(call) if is_loop && self.cfg.barrier_calls[call.0].result == answer => {}
+                    // It asks again.
+                    StepKind::BarrierCall(call) if self.cfg.barrier_calls[call.0].result == answer => {}
                     StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
                     | StepKind::Memory(_)
                     | StepKind::Group(_)
@@ -140,7 +140,7 @@ impl Flow<'_, '_> {
             is_kept || matches!(source, Source::Integer(_) | Source::Constant(_) | Source::Param(_))
         };
         let counts = |on: NodeId| {
-            let of = &self.cfg.nodes[without_negation(self.cfg, on).0.0];
+            let of = &self.cfg.nodes[on.0];
             let is_comparison = matches!(
                 of.source,
                 Source::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
@@ -166,8 +166,25 @@ impl Flow<'_, '_> {
         };
         blocks.iter().any(|block| {
             let end = &self.cfg.blocks[block.0].end;
-            let is_count = self.cfg.counted.contains_key(&block) || end.condition().is_some_and(counts);
-            is_count && end.successors().into_iter().any(|next| !comes_back(next))
+            end.successors().any(|next| {
+                let goes_on = |on: NodeId| self.parts(on, end.holds_on_edge(next) == Some(false));
+                let is_count = || end.condition().is_some_and(|on| goes_on(on).into_iter().any(counts));
+                !comes_back(next) && (self.cfg.counted.contains_key(&block) || is_count())
+            })
         })
+    }
+
+    /// Returns the conditions of which each has to be as it is, without its negation, for a condition to have a value.
+    fn parts(&self, condition: NodeId, holds: bool) -> Vec<NodeId> {
+        let (node, is_itself) = without_negation(self.cfg, condition);
+        let holds = holds == is_itself;
+        let joins = if holds { BinaryOp::And } else { BinaryOp::Or };
+        let of = &self.cfg.nodes[node.0];
+        match &of.source {
+            Source::Binary(op) if *op == joins => {
+                of.operands.iter().flat_map(|part| self.parts(*part, holds)).collect()
+            }
+            _ => vec![node],
+        }
     }
 }

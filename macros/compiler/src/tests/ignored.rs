@@ -34,6 +34,11 @@ fn ignored_tests_wait_for_no_copy() {
         // A limited number of questions.
         "for _ in 0..n { if bar.try_wait(&token) { break; } late += 1; }",
         "loop { if bar.try_wait(&token) { break; } late += 1; if late > 100 { break; } }",
+        "while late < 100 && !bar.try_wait(&token) { late += 1; }",
+        "while !bar.try_wait(&token) && late < n { late += 1; }",
+        "while !(bar.try_wait(&token) || late == n || late > 100) { late += 1; }",
+        "loop { if bar.try_wait(&token) { break; } late += 1; if late == n || late > 100 { break; } }",
+        "for _ in 0..n { if late > 3 || bar.try_wait(&token) { break; } late += 1; }",
     ] {
         assert_eq!(of(test), ["copy_in_flight"], "{test}");
     }
@@ -46,6 +51,8 @@ fn ignored_tests_wait_for_no_copy() {
         "if !bar.try_wait(&token) { late += 1; } while late > 0 { bar.wait_parity(false); late = 0; }",
         "late = if bar.try_wait(&token) { 0 } else { 1 }; let again = late * 3; if again == 3 { bar.wait(token); }",
         "loop { if bar.try_wait(&token) { break; } late += 1; }",
+        "while late < 100 || !bar.try_wait(&token) { late += 1; }",
+        "while !(late > 100 && bar.try_wait(&token)) { late += 1; }",
         "while i > 0 && !bar.try_wait(&token) { late += 1; } if i == 0 { bar.wait(token); }",
         "while late < 100 && !bar.try_wait(&token) { late += 1; } if late == 100 { bar.wait(token); }",
         "for _ in 0..100 { if bar.try_wait(&token) { break; } late += 1; } if late == 100 { return; }",

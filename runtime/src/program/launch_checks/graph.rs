@@ -315,6 +315,30 @@ impl Graph {
         }
     }
 
+    /// Whether an expression is certainly an integer of at most 32 bits, of which operations are those of words anyway.
+    pub(super) fn is_narrow(&self, id: Id) -> bool {
+        matches!(self.ty(id), Some(NumberType::Integer(ty)) if ty.is_narrow())
+    }
+
+    /// Returns the type of an expression, as far as its parts have one.
+    fn ty(&self, id: Id) -> Option<NumberType> {
+        let float = |ty: Option<Float>| ty.map(NumberType::Float);
+        match self.nodes[id] {
+            Node::Integers(values) => values.ty().map(NumberType::Integer),
+            Node::Float(ty, _) => float(ty),
+            Node::Parameter(_, _, ty) => Some(ty),
+            Node::Length(_) | Node::Start(_) => Some(NumberType::Integer(Integer::WORD)),
+            Node::Launch(value) => Some(NumberType::Integer(Integer::of_launch(value))),
+            Node::TileRank(_) => Values::rank_below(1).ty().map(NumberType::Integer),
+            // The amount of a shift has a type of its own.
+            Node::Operation(Operation::Shl | Operation::Shr, [value, _]) | Node::Rounded(_, value) => self.ty(value),
+            Node::Operation(_, [first, second]) => self.ty(first).or_else(|| self.ty(second)),
+            Node::Cast(ty, _) => ty,
+            Node::Clamp([value, least, most]) => self.ty(value).or_else(|| self.ty(least)).or_else(|| self.ty(most)),
+            Node::Limited(_, [value, _, bound]) => self.ty(value).or_else(|| self.ty(bound)),
+        }
+    }
+
     fn node(&mut self, node: Node) -> Option<Id> {
         if let Some(&known) = self.ids.get(&node) {
             return Some(known);

@@ -44,6 +44,30 @@ impl Integer {
     pub(super) const WORD: Integer = Integer { bits: 64, signed: false };
     const U32: Integer = Integer { bits: 32, signed: false };
 
+    /// Returns the type of a number of the launch.
+    pub(super) fn of_launch(value: LaunchValue) -> Integer {
+        match value {
+            LaunchValue::RankInGrid
+            | LaunchValue::ThreadsOfGrid
+            | LaunchValue::BlockRankInGrid
+            | LaunchValue::BlocksOfGrid
+            | LaunchValue::ClusterRank
+            | LaunchValue::ClustersOfGrid => Integer::WORD,
+            LaunchValue::ThreadIndex(_)
+            | LaunchValue::BlockExtent(_)
+            | LaunchValue::BlockIndex(_)
+            | LaunchValue::GridExtent(_)
+            | LaunchValue::BlockIndexInCluster(_)
+            | LaunchValue::ClusterExtent(_)
+            | LaunchValue::RankInBlock
+            | LaunchValue::ThreadsOfBlock
+            | LaunchValue::RankInCluster
+            | LaunchValue::ThreadsOfCluster
+            | LaunchValue::BlockRankInCluster
+            | LaunchValue::BlocksOfCluster => Integer::U32,
+        }
+    }
+
     pub(super) fn named(name: &str) -> Option<Integer> {
         let of = |bits, signed| Some(Integer { bits, signed });
         match name {
@@ -65,6 +89,10 @@ impl Integer {
 
     fn most(self) -> i128 {
         (1 << (self.bits - u32::from(self.signed))) - 1
+    }
+
+    pub(super) fn is_narrow(self) -> bool {
+        self.bits <= 32
     }
 
     /// Returns the number of the type that is nearest to an integer.
@@ -119,28 +147,32 @@ impl Values {
         let (threads, in_cluster, in_grid) = (block.count(), cluster.count(), grid.count());
         let clusters = in_grid / in_cluster.max(1);
         // What a rank is less than, or the number itself.
-        let (is_rank, ty, count) = match value {
-            LaunchValue::ThreadIndex(of) => (true, Integer::U32, u128::from(axis(block, of))),
-            LaunchValue::BlockExtent(of) => (false, Integer::U32, axis(block, of).into()),
-            LaunchValue::BlockIndex(of) => (true, Integer::U32, axis(grid, of).into()),
-            LaunchValue::GridExtent(of) => (false, Integer::U32, axis(grid, of).into()),
-            LaunchValue::BlockIndexInCluster(of) => (true, Integer::U32, axis(cluster, of).into()),
-            LaunchValue::ClusterExtent(of) => (false, Integer::U32, axis(cluster, of).into()),
-            LaunchValue::RankInBlock => (true, Integer::U32, threads.into()),
-            LaunchValue::ThreadsOfBlock => (false, Integer::U32, threads.into()),
-            LaunchValue::RankInCluster => (true, Integer::U32, u128::from(threads) * u128::from(in_cluster)),
-            LaunchValue::ThreadsOfCluster => (false, Integer::U32, u128::from(threads) * u128::from(in_cluster)),
-            LaunchValue::BlockRankInCluster => (true, Integer::U32, in_cluster.into()),
-            LaunchValue::BlocksOfCluster => (false, Integer::U32, in_cluster.into()),
-            LaunchValue::RankInGrid => (true, Integer::WORD, u128::from(threads) * u128::from(in_grid)),
-            LaunchValue::ThreadsOfGrid => (false, Integer::WORD, u128::from(threads) * u128::from(in_grid)),
-            LaunchValue::BlockRankInGrid => (true, Integer::WORD, in_grid.into()),
-            LaunchValue::BlocksOfGrid => (false, Integer::WORD, in_grid.into()),
-            LaunchValue::ClusterRank => (true, Integer::WORD, clusters.into()),
-            LaunchValue::ClustersOfGrid => (false, Integer::WORD, clusters.into()),
+        let (is_rank, count) = match value {
+            LaunchValue::ThreadIndex(of) => (true, u128::from(axis(block, of))),
+            LaunchValue::BlockExtent(of) => (false, axis(block, of).into()),
+            LaunchValue::BlockIndex(of) => (true, axis(grid, of).into()),
+            LaunchValue::GridExtent(of) => (false, axis(grid, of).into()),
+            LaunchValue::BlockIndexInCluster(of) => (true, axis(cluster, of).into()),
+            LaunchValue::ClusterExtent(of) => (false, axis(cluster, of).into()),
+            LaunchValue::RankInBlock => (true, threads.into()),
+            LaunchValue::ThreadsOfBlock => (false, threads.into()),
+            LaunchValue::RankInCluster => (true, u128::from(threads) * u128::from(in_cluster)),
+            LaunchValue::ThreadsOfCluster => (false, u128::from(threads) * u128::from(in_cluster)),
+            LaunchValue::BlockRankInCluster => (true, in_cluster.into()),
+            LaunchValue::BlocksOfCluster => (false, in_cluster.into()),
+            LaunchValue::RankInGrid => (true, u128::from(threads) * u128::from(in_grid)),
+            LaunchValue::ThreadsOfGrid => (false, u128::from(threads) * u128::from(in_grid)),
+            LaunchValue::BlockRankInGrid => (true, in_grid.into()),
+            LaunchValue::BlocksOfGrid => (false, in_grid.into()),
+            LaunchValue::ClusterRank => (true, clusters.into()),
+            LaunchValue::ClustersOfGrid => (false, clusters.into()),
         };
-        let count = count as i128;
+        let (ty, count) = (Integer::of_launch(value), count as i128);
         if is_rank { Values::of(ty, 0, count - 1) } else { Values::of(ty, count, count) }
+    }
+
+    pub(super) fn ty(self) -> Option<Integer> {
+        self.ty
     }
 
     /// Returns a number that is a literal, whose type is unknown.

@@ -167,6 +167,23 @@ fn from_tables(plane: &[u32], bytes: &[u8], table: &[u32], out: &mut [u32], half
     out[i] = sum + 1000 * low[place] + 7 * high[near as usize];
 }
 
+/// Weighted sums of 3 by 3 numbers, whose rows and columns are in arrays of the thread's own.
+#[cluster_kernel(block = 32)]
+fn crossed(x: &[u32], out: &mut [u32], width: usize, height: usize) {
+    let i = this_grid().thread_rank();
+    if i >= width * height {
+        return;
+    }
+    let (row, column) = (i / width, i % width);
+    let columns = [column.saturating_sub(1), column, (column + 1).min(width - 1)];
+    let rows = [row.saturating_sub(1), row, (row + 1).min(height - 1)];
+    let mut sum = 0;
+    for k in 0..9 {
+        sum += (k as u32 + 1) * /* crossed */ x[rows[k / 3] * width + columns[k % 3]];
+    }
+    out[i] = sum;
+}
+
 fn numbers(count: usize) -> Vec<u32> {
     (0..count as u32).map(|i| i * i % 89 + i).collect()
 }
@@ -327,6 +344,25 @@ fn other_names(device: &Device) -> Outcome {
     Ok(())
 }
 
+fn own_arrays(device: &Device) -> Outcome {
+    let (width, height) = (7, 5);
+    let x = numbers(35);
+    let (input, mut out) = (device.upload(&x)?, device.zeros::<u32>(35)?);
+    crossed(&input, &mut out, width, height).grid(2).launch(device)?;
+    let of = |i: usize| {
+        let near = |at: usize, k: usize, length: usize| (at + k).saturating_sub(1).min(length - 1);
+        let number = |k: usize| x[near(i / width, k / 3, height) * width + near(i % width, k % 3, width)];
+        (0..9).fold(0u32, |sum, k| sum.wrapping_add(number(k).wrapping_mul(k as u32 + 1)))
+    };
+    equal(&out.read()?, &(0..35).map(of).collect::<Vec<u32>>())?;
+    let short = device.upload(&x[..34])?;
+    let failed = failure(crossed(&short, &mut out, width, height).grid(2).launch(device))?;
+    match failed.location == Some(find(file!(), SOURCE, "crossed")) {
+        true => Ok(()),
+        false => Err(failed.to_string().into()),
+    }
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
@@ -337,8 +373,9 @@ pub(super) fn modules() -> Vec<Module> {
             closures_of_functions,
             memory_that_takes_turns,
             tables_and_arms,
-            other_names
+            other_names,
+            own_arrays
         ],
-        kernels: kernel_list![sampled, looked_up, neighbours, rounds, renamed, from_tables],
+        kernels: kernel_list![sampled, looked_up, neighbours, rounds, renamed, from_tables, crossed],
     }]
 }

@@ -364,11 +364,12 @@ fn slice(values: Vec<TokenStream>) -> TokenStream {
         true => quote!(&[]),
         false => quote!({
             #[allow(clippy::pedantic, unused_imports, reason = "a list of names of which not all are needed")]
-            use ::core::option::Option::{None, Some};
-            #[allow(clippy::pedantic, unused_imports, reason = "a list of names of which not all are needed")]
-            use ::phalanx::__private::{
-                ClosureCall, Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchValue, Operation, Rounded, Term,
-                VectorCheck,
+            use {
+                ::core::option::Option::{None, Some},
+                ::phalanx::__private::{
+                    ClosureCall, Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchValue, Operation, Rounded,
+                    Term, VectorCheck,
+                },
             };
             &[#(#values),*]
         }),

@@ -129,6 +129,13 @@ fn ranks_and_parameters() {
 }
 
 #[test]
+fn elements_of_own_arrays() {
+    has("let near = [n, n + 1, w]; out[near[1]] = 1.0;", &["(p2 + 1) < len1"]);
+    has("let near = [n, n + 1]; for k in 0..2 { out[near[k]] = 1.0; }", &["(p2 or (p2 + 1)) < len1"]);
+    has("let mut near = [n, w]; near[0] += 1; out[near[0]] = 1.0;", &[]);
+}
+
+#[test]
 fn methods_and_bits() {
     has("out[n.abs_diff(w)] = 1.0;", &["absdiff(p2, p3) < len1"]);
     has("out[s.rem_euclid(9) as usize] = 1.0;", &["T(remeuclid(p4, 9)) < len1"]);

@@ -7,8 +7,7 @@
 // one of the type `u32`.
 #pragma once
 #include <phalanx/launch_checks.cuh>
-#include <phalanx/math.cuh>
-#include <phalanx/wrapping.cuh>
+#include <phalanx/scalar.cuh>
 
 namespace phalanx {
 namespace detail {

@@ -116,10 +116,12 @@ impl<'e> Scope<'e> {
                 }
             }
             ExprKind::Block(_) | ExprKind::Unsafe(_) | ExprKind::Match { .. } => self.one_of_outcomes(expr),
-            ExprKind::Index { base, .. } => match (self.constant(expr), self.element(base)) {
-                (Some(constant), _) => vec![Term::AnyIn(constant)],
-                (None, Some(TypeShape::Scalar(name, ty))) => vec![any_of(name, *ty)],
-                (None, _) => vec![Term::Unknown],
+            ExprKind::Index { base, index, .. } => match (self.elements(base), self.constant(expr), self.element(base))
+            {
+                (Some(elements), ..) => self.one_of_elements(elements, index.integer()),
+                (None, Some(constant), _) => vec![Term::AnyIn(constant)],
+                (None, None, Some(TypeShape::Scalar(name, ty))) => vec![any_of(name, *ty)],
+                (None, None, _) => vec![Term::Unknown],
             },
             ExprKind::CallClosure { closure, arguments, .. } => self.called(*closure, arguments),
             ExprKind::Call { slot, .. } => vec![Term::Result(*slot, 0)],
@@ -148,6 +150,32 @@ impl<'e> Scope<'e> {
     fn one_of_outcomes(&mut self, expr: &'e Expr) -> Terms {
         match outcomes(expr) {
             Some(outcomes) => one_of(outcomes.into_iter().map(|outcome| self.terms(outcome)).collect()),
+            None => vec![Term::Unknown],
+        }
+    }
+
+    /// Returns the elements of an array that never changes, if the text shows them.
+    fn elements(&self, array: &'e Expr) -> Option<&'e [Expr]> {
+        match &array.kind {
+            ExprKind::Array { elements, .. } => Some(elements),
+            ExprKind::Typed(inner, _) | ExprKind::Deref(inner) | ExprKind::Borrow { mutable: false, target: inner } => {
+                self.elements(inner)
+            }
+            ExprKind::Local(local) => match self.origin(*local)? {
+                Origin::Value(init, _) => self.elements(init),
+                Origin::Range(_) | Origin::Parameter(_) | Origin::Terms(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn one_of_elements(&mut self, elements: &'e [Expr], index: Option<u64>) -> Terms {
+        let index = index.and_then(|index| usize::try_from(index).ok());
+        match index.and_then(|index| elements.get(index)) {
+            Some(element) => self.terms(element),
+            None if elements.len() <= MOST_OUTCOMES => {
+                one_of(elements.iter().map(|element| self.terms(element)).collect())
+            }
             None => vec![Term::Unknown],
         }
     }
