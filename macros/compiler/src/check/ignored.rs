@@ -180,11 +180,10 @@ impl Flow<'_, '_> {
         let holds = holds == is_itself;
         let joins = if holds { BinaryOp::And } else { BinaryOp::Or };
         let of = &self.cfg.nodes[node.0];
-        match &of.source {
-            Source::Binary(op) if *op == joins => {
-                of.operands.iter().flat_map(|part| self.parts(*part, holds)).collect()
-            }
-            _ => vec![node],
+        if matches!(of.source, Source::Binary(op) if op == joins) {
+            of.operands.iter().flat_map(|part| self.parts(*part, holds)).collect()
+        } else {
+            vec![node]
         }
     }
 }
