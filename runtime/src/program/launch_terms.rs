@@ -223,6 +223,8 @@ pub struct VectorCheck {
     pub of: u16,
     /// The address; nothing if it is that of a shared array, which is aligned for all vectors.
     pub start: &'static [Term],
+    /// Whether it is in a loop of which the text does not show how often it repeats.
+    pub repeats: bool,
 }
 
 /// A call of a device function whose arguments are known as far as its checks need them.

@@ -25,6 +25,6 @@ above(readonly_slice<i32> input, i32 limit, slice_mut<i32> kept, slice_mut<u32> 
     if (i < input.len() && input[at_launch<0>(i)] > limit) {
         auto group = coalesced_threads();
         auto value = input[at_launch<0>(i)];
-        kept[at_launch<1>(places(group, count))] = value;
+        kept[places(group, count)] = value;
     }
 }

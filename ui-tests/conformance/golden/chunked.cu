@@ -15,6 +15,7 @@
 #include <phalanx/spread.cuh>
 #include <phalanx/subslice.cuh>
 #include <phalanx/within.cuh>
+#include <phalanx/words.cuh>
 #include <phalanx/wrapping.cuh>
 
 using namespace phalanx;
@@ -25,7 +26,7 @@ __device__ __forceinline__ u32 sum(Slice0<u32> values) {
     auto total = u32(0);
     for (auto position : range(0, values.len())) {
 #line 19 "ui-tests/conformance/src/kernels/elements.rs"
-        auto x = values[at_launch<0>(position)];
+        auto x = values[position];
         total = wrapping_mul(total, 31) + x;
     }
     return total;
@@ -36,7 +37,7 @@ __device__ __forceinline__ u32 largest(shared_slice<u32> values) {
     auto most = u32(0);
     for (auto position : range(0, values.len())) {
 #line 28 "ui-tests/conformance/src/kernels/elements.rs"
-        auto x = values[at_launch<0>(position)];
+        auto x = values[position];
         most = max(most, x);
     }
     return most;
@@ -48,7 +49,7 @@ __device__ __forceinline__ u32 phalanx_conformance_kernels_elements_sum_of(share
 #line 164 "ui-tests/conformance/src/kernels/elements.rs"
     for (auto position : range(0, values.len())) {
 #line 164 "ui-tests/conformance/src/kernels/elements.rs"
-        auto item = values[at_launch<0>(position)];
+        auto item = values[position];
 #line 164 "ui-tests/conformance/src/kernels/elements.rs"
         total += item;
     }
@@ -77,7 +78,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
         }
     }
 #line 126 "ui-tests/conformance/src/kernels/elements.rs"
-    out[at_launch<1>(0)] = total;
+    out[at_launch<0>(0)] = total;
     {
 #line 127 "ui-tests/conformance/src/kernels/elements.rs"
         usize size_3 = size;
@@ -86,14 +87,14 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
             assertion_failed(here());
         }
 #line 127 "ui-tests/conformance/src/kernels/elements.rs"
-        for (auto i : range(0, a.len() / at_launch<2>(size_3))) {
+        for (auto i : range(0, word_at_launch<18>(a.len()) / size_3)) {
 #line 127 "ui-tests/conformance/src/kernels/elements.rs"
             auto chunk_2 = exact_chunk_of(a, size_3, i);
             total = wrapping_mul(total, 31) + chunk_2[0] * as<u32>(i) + as<u32>(chunk_2.len());
         }
     }
 #line 130 "ui-tests/conformance/src/kernels/elements.rs"
-    out[at_launch<3>(1)] = total;
+    out[at_launch<1>(1)] = total;
     {
 #line 131 "ui-tests/conformance/src/kernels/elements.rs"
         usize size_4 = size;
@@ -102,35 +103,35 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
             assertion_failed(here());
         }
 #line 131 "ui-tests/conformance/src/kernels/elements.rs"
-        auto length = saturating_sub(a.len() + 1, size_4);
+        auto length = saturating_sub(word_at_launch<19>(a.len() + 1), size_4);
 #line 131 "ui-tests/conformance/src/kernels/elements.rs"
         const auto steps = range(0, length);
-        if ((holds_at_launch<4> || covers(a, spread_by(length - 1 - values_of(steps), up_by(0), up_by(size_4).down_by(1))) && is_natural(size_4))) {
+        if ((holds_at_launch<2> || covers(a, spread_by(length - 1 - values_of(steps), up_by(0), up_by(size_4).down_by(1))) && is_natural(size_4))) {
             for (auto position_2 : unclamped(steps)) {
 #line 131 "ui-tests/conformance/src/kernels/elements.rs"
                 auto window = subslice_unchecked(a, length - 1 - position_2, length - 1 - position_2 + size_4);
-                require(at_launch<5>(within(window, 0)) & at_launch<6>(within(window, window.len() - 1)));
+                require(at_launch<3>(within(window, 0)) & at_launch<4>(within(window, window.len() - 1)));
 #line 132 "ui-tests/conformance/src/kernels/elements.rs"
                 total = wrapping_mul(total, 31) + window.get_unchecked(0) * window.get_unchecked(window.len() - 1);
             }
         } else {
             for (auto position_2 : steps) {
 #line 131 "ui-tests/conformance/src/kernels/elements.rs"
-                auto window = (holds_at_launch<4> ? subslice_unchecked(a, length - 1 - position_2, length - 1 - position_2 + size_4) : subslice(a, length - 1 - position_2, length - 1 - position_2 + size_4));
-                total = wrapping_mul(total, 31) + window[at_launch<5>(0)] * window[at_launch<6>(window.len() - 1)];
+                auto window = (holds_at_launch<2> ? subslice_unchecked(a, length - 1 - position_2, length - 1 - position_2 + size_4) : subslice(a, length - 1 - position_2, length - 1 - position_2 + size_4));
+                total = wrapping_mul(total, 31) + window[at_launch<3>(0)] * window[at_launch<4>(window.len() - 1)];
             }
         }
     }
 #line 134 "ui-tests/conformance/src/kernels/elements.rs"
-    out[at_launch<7>(2)] = total;
+    out[at_launch<5>(2)] = total;
     __shared__ shared_array<u32, 20> shared; keep_address(shared);
     __shared__ shared_array<local_array<u32, 4>, 3> grid; keep_address(grid);
     {
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
         usize by = 20;
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
-        const auto steps_2 = range(0, min(a.len(), by));
-        if ((holds_at_launch<9> && holds_at_launch<10> && holds_at_launch<11> || covers(shared, values_of(steps_2)) && covers_row<decltype(grid.get_unchecked(0))>(confined(values_of(steps_2), less_than(12)) % 4) && covers(grid, confined(values_of(steps_2), less_than(12)) / 4))) {
+        const auto steps_2 = range(0, min(word_at_launch<20>(a.len()), by));
+        if ((holds_at_launch<7> && holds_at_launch<8> && holds_at_launch<9> || covers(shared, values_of(steps_2)) && covers_row<decltype(grid.get_unchecked(0))>(confined(values_of(steps_2), less_than(12)) % 4) && covers(grid, confined(values_of(steps_2), less_than(12)) / 4))) {
             for (auto position_3 : unclamped(steps_2)) {
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
                 auto i_2 = position_3;
@@ -147,9 +148,9 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
                 auto i_2 = position_3;
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
                 auto x = a.get_unchecked(position_3);
-                shared[at_launch<9>(i_2)] = x;
+                shared[at_launch<7>(i_2)] = x;
                 if (i_2 < 12) {
-                    grid[at_launch<10>(i_2 / 4)][at_launch<11>(i_2 % 4)] = x + 1;
+                    grid[at_launch<8>(i_2 / 4)][at_launch<9>(i_2 % 4)] = x + 1;
                 }
             }
         }
@@ -171,8 +172,8 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
         usize by_2 = size;
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
-        const auto steps_3 = range(0, saturating_sub(shared.len(), by_2));
-        if ((holds_at_launch<12> || covers(shared, values_of(steps_3) + by_2))) {
+        const auto steps_3 = range(0, saturating_sub(word_at_launch<21>(shared.len()), by_2));
+        if ((holds_at_launch<10> || covers(shared, values_of(steps_3) + by_2))) {
             for (auto position_5 : unclamped(steps_3)) {
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
                 auto x_2 = shared.get_unchecked(position_5 + by_2);
@@ -181,7 +182,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
         } else {
             for (auto position_5 : steps_3) {
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
-                auto x_2 = shared[at_launch<12>(position_5 + by_2)];
+                auto x_2 = shared[at_launch<10>(position_5 + by_2)];
                 total ^= x_2;
             }
         }
@@ -189,7 +190,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 149 "ui-tests/conformance/src/kernels/elements.rs"
     for (auto position_6 : range(0, grid.len())) {
 #line 149 "ui-tests/conformance/src/kernels/elements.rs"
-        auto row = grid[at_launch<13>(position_6)];
+        auto row = grid[at_launch<11>(position_6)];
         {
 #line 150 "ui-tests/conformance/src/kernels/elements.rs"
             const auto& items = row;
@@ -208,7 +209,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 154 "ui-tests/conformance/src/kernels/elements.rs"
         for (auto position_8 : range(0, items_2.len())) {
 #line 154 "ui-tests/conformance/src/kernels/elements.rs"
-            auto x_4 = items_2[at_launch<14>(position_8)];
+            auto x_4 = items_2[at_launch<12>(position_8)];
             total += x_4;
         }
     }
@@ -221,13 +222,13 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
         usize by_3 = 1;
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
-        const auto steps_4 = range(0, saturating_sub(saturating_sub(a.len() + 1, size_6), by_3));
-        if ((holds_at_launch<15> || covers(a, spread_by(values_of(steps_4), up_by(by_3), up_by(by_3).up_by(size_6).down_by(1))) && is_natural(size_6))) {
+        const auto steps_4 = range(0, saturating_sub(word_at_launch<23>(saturating_sub(word_at_launch<22>(a.len() + 1), size_6)), by_3));
+        if ((holds_at_launch<13> || covers(a, spread_by(values_of(steps_4), up_by(by_3), up_by(by_3).up_by(size_6).down_by(1))) && is_natural(size_6))) {
             for (auto position_9 : unclamped(steps_4)) {
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
                 auto item = subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6);
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
-                require(at_launch<16>(from_within(item, 0)) & at_launch<17>(within(subslice_from_unchecked(item, 0), 1)) & at_launch<18>(within(subslice_from_unchecked(item, 0), 0)));
+                require(at_launch<14>(from_within(item, 0)) & at_launch<15>(within(subslice_from_unchecked(item, 0), 1)) & at_launch<16>(within(subslice_from_unchecked(item, 0), 0)));
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
 #line 120 "ui-tests/conformance/src/kernels/elements.rs"
                 auto w = subslice_from_unchecked(item, 0);
@@ -239,7 +240,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
         } else {
             for (auto position_9 : steps_4) {
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
-                require(at_launch<15>( range_within(a, position_9 + by_3, position_9 + by_3 + size_6)) & at_launch<16>(from_within(subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6), 0)) & at_launch<17>(within(subslice_from_unchecked(subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6), 0), 1)) & at_launch<18>(within(subslice_from_unchecked(subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6), 0), 0)));
+                require(at_launch<13>( range_within(a, position_9 + by_3, position_9 + by_3 + size_6)) & at_launch<14>(from_within(subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6), 0)) & at_launch<15>(within(subslice_from_unchecked(subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6), 0), 1)) & at_launch<16>(within(subslice_from_unchecked(subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6), 0), 0)));
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
                 auto item = subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6);
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
@@ -278,5 +279,5 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
     }
     total += as<u32>(total_3) * 100;
 #line 159 "ui-tests/conformance/src/kernels/elements.rs"
-    out[at_launch<19>(3)] = total;
+    out[at_launch<17>(3)] = total;
 }

@@ -79,7 +79,7 @@ __device__ __forceinline__ void fetch(const thread_block_tile<4>& quad, shared_s
 }
 
 __device__ __forceinline__ u32 Accumulator_row_f32_16_16(const accumulator<f32, 16, 16>& self, u32 lane, u32 i) {
-#line 305 "runtime/src/kernel/matrix/mod.rs"
+#line 342 "runtime/src/kernel/matrix/mod.rs"
     return lane / 32 * 16 + lane % 32 / 4 + i / 2 % 2 * 8;
 }
 
@@ -173,7 +173,7 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
                 auto y_2 = row + as<u32>(i_3) * 16 + Accumulator_row_f32_16_16(sum, lane, pair * 2);
                 auto x_2 = column + as<u32>(j_3) * 16 + Accumulator_column_f32_16_16(sum, lane, pair * 2);
                 auto two = f32x2{sum[pair * 2], sum[pair * 2 + 1]};
-                store_vec(c, (top + as<usize>(y_2)) * n + left + as<usize>(x_2), two);
+                store_vec(c, at_launch<3>((top + as<usize>(y_2)) * n + left + as<usize>(x_2)), two);
             }
         }
     }

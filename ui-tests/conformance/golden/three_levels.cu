@@ -17,6 +17,7 @@
 #include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/within.cuh>
+#include <phalanx/words.cuh>
 
 using namespace phalanx;
 
@@ -43,7 +44,7 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
     auto i = block.thread_rank();
     auto value = as<u32>(grid.thread_rank());
     const auto steps = range(0, rounds);
-    const bool all_within = ((holds_at_launch<0> && holds_at_launch<1> && holds_at_launch<3> && holds_at_launch<5> || covers(own, values_of(i)) && covers(sums, values_of(grid.thread_rank())) && covers(rest, values_of(i)) && covers(rest, values_of((i + 1) % 64)) && covers(sums, values_of(grid.thread_rank() + 256) % grid.num_threads())));
+    const bool all_within = ((holds_at_launch<0> && holds_at_launch<1> && holds_at_launch<3> && holds_at_launch<4> || covers(own, values_of(i)) && covers(sums, values_of(grid.thread_rank())) && covers(rest, values_of(i)) && covers(rest, values_of((i + 1) % 64)) && covers(sums, values_of(grid.thread_rank() + 256) % grid.num_threads())));
     for (auto round : steps) {
 #line 107 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         if (!all_within) {
@@ -93,10 +94,10 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
             grid_group::arrival_token token_3 = phalanx_conformance_kernels_grid_barriers_begin(grid);
             phalanx_conformance_kernels_grid_barriers_end(grid, token_3);
         }
-        value ^= sums[at_launch<5>((grid.thread_rank() + 256) % at_launch<4>(grid.num_threads()))];
+        value ^= sums[at_launch<4>(word_at_launch<6>((grid.thread_rank() + 256)) % grid.num_threads())];
         grid.sync();
     }
-    require(at_launch<6>(within(totals, grid.thread_rank())));
+    require(at_launch<5>(within(totals, grid.thread_rank())));
 #line 129 "ui-tests/conformance/src/kernels/grid_barriers.rs"
     totals.get_unchecked(grid.thread_rank()) = value;
     cluster.sync_relaxed(); // orders no memory

@@ -53,6 +53,14 @@ impl Builder<'_> {
         set.into_iter().map(|field| (field, self.read_field(local, field, at))).collect()
     }
 
+    /// Reads a variable, and the variant of a field.
+    pub(super) fn read_part(&mut self, variable: Variable, at: SpanRange) -> Value {
+        match variable {
+            Variable::Field(local, field) => self.read_field(local, field, at),
+            Variable::Local(_) | Variable::Temporary(_) => Value::of(self.read(variable, at)),
+        }
+    }
+
     /// Reads a field, and its variant if it is an `Option` of which that is known.
     pub(super) fn read_field(&mut self, local: LocalId, field: u16, at: SpanRange) -> Value {
         let value = Value::of(self.read(Variable::Field(local, field), at));

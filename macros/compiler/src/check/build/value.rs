@@ -438,10 +438,7 @@ impl<'f> Builder<'f> {
     fn field_of(&mut self, base: &'f Expr, member: &Member, at: SpanRange) -> Value {
         let field = self.field(member);
         if let ExprKind::Local(local) = base.kind {
-            return match self.field_variable(local, field) {
-                Variable::Field(local, field) => self.read_field(local, field, at),
-                variable @ (Variable::Local(_) | Variable::Temporary(_)) => Value::of(self.read(variable, at)),
-            };
+            return self.read_part(self.field_variable(local, field), at);
         }
         let before = self.accesses.len();
         let value = self.value(base);

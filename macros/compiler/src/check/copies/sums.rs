@@ -171,8 +171,9 @@ impl<'a, 'f> Sums<'a, 'f> {
             match flight.begin {
                 Begin::Copy(_) => {
                     let is_it = |node: &NodeId| {
+                        // What is read in place of a call is all at the call.
                         let of = &cfg.nodes[node.0];
-                        matches!(of.source, Source::Known { .. }) && of.at.begins_with(flight.at)
+                        matches!(of.source, Source::Known { what: "mma_async", .. }) && of.at.begins_with(flight.at)
                     };
                     let nodes = (0..cfg.nodes.len()).map(NodeId).filter(is_it);
                     products.extend(nodes.map(|node| (Product::begun(node), (flight.at, None))));

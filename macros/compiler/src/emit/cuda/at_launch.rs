@@ -44,6 +44,7 @@ pub(crate) struct VectorCheck {
     pub(crate) lanes: Terms,
     pub(crate) of: TypeId,
     pub(crate) start: Terms,
+    pub(crate) repeats: bool,
 }
 
 /// A call of a device function. For each argument, it has the integer that it is, or the length of the memory that it is; or the parameter.
@@ -322,9 +323,11 @@ pub(crate) fn launch_terms(at_launch: &AtLaunch, function: &Function) -> TokenSt
     let checks = at_launch.checks.iter().map(|LaunchCheck { index, length, is_end, vector, sites }| {
         let ([index, length], sites) = ([index, length].map(|terms| list(terms)), sites.iter().map(|site| site.0));
         let vector = match vector {
-            Some(VectorCheck { element, lanes, of: TypeId(of), start }) => {
+            Some(VectorCheck { element, lanes, of: TypeId(of), start, repeats }) => {
                 let [element, lanes, start] = [element, lanes, start].map(|terms| list(terms));
-                quote!(Some(VectorCheck { element: #element, lanes: #lanes, of: #of, start: #start }))
+                quote!(Some(VectorCheck {
+                    element: #element, lanes: #lanes, of: #of, start: #start, repeats: #repeats
+                }))
             }
             None => quote!(None),
         };

@@ -26,6 +26,7 @@ mod steps;
 mod straight;
 mod views;
 mod whole_warps;
+mod words;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitInt;

@@ -22,10 +22,11 @@ template <class T>
 inline constexpr bool is_integer = false;
 template <class Raw>
 inline constexpr bool is_integer<integer<Raw>> = true;
+// What is known of several numbers is known of the largest, so that a negative one may be among them.
 template <class T>
 inline constexpr bool is_wide = false;
 template <class Raw>
-inline constexpr bool is_wide<integer<Raw>> = sizeof(Raw) == 8;
+inline constexpr bool is_wide<integer<Raw>> = sizeof(Raw) == 8 && !signed_integer<Raw>;
 
 template <class Raw>
 __device__ __forceinline__ constexpr integer<unsigned> low(integer<Raw> number) {

@@ -38,6 +38,8 @@ pub(super) struct Numbered {
     accesses: BTreeMap<SiteId, u16>,
     /// Those that ask whether numbers are words, by the operations that are faster if they are.
     words: BTreeMap<*const Expr, u16>,
+    /// Whether what is lowered is evaluated before its place.
+    is_beforehand: bool,
 }
 
 /// Returns the checks of a function, and their numbers.
@@ -51,6 +53,7 @@ pub(super) fn launch_checks<'e>(
         uses: ClosureUses::of(function, closures),
         found: AtLaunch::default(),
         numbered: Numbered::default(),
+        loops: 0,
     };
     for (param, terms) in walk.uses.params(function) {
         walk.scope.bind(param, Origin::Terms(terms));
@@ -66,6 +69,8 @@ struct Walk<'e> {
     uses: ClosureUses<'e>,
     found: AtLaunch,
     numbered: Numbered,
+    /// The loops around the place of which the text does not show how often they repeat.
+    loops: usize,
 }
 
 impl<'e> Walk<'e> {
@@ -238,7 +243,9 @@ impl<'e> Walk<'e> {
             ExprKind::While { condition, body, .. } => {
                 let outer = self.scope.limits.len();
                 self.condition(condition);
+                self.loops += 1;
                 self.block(body);
+                self.loops -= 1;
                 self.scope.leave(outer);
             }
             ExprKind::For { local, range, body, .. } => {
@@ -250,7 +257,10 @@ impl<'e> Walk<'e> {
                 if let Some(local) = local.filter(|local| self.scope.function.local(*local).mutable.is_none()) {
                     self.count(local, range);
                 }
+                let repeats = usize::from(range.count().is_none());
+                self.loops += repeats;
                 self.block(body);
+                self.loops -= repeats;
             }
             ExprKind::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), left, right, .. } => {
                 self.expr(left);
@@ -345,7 +355,7 @@ impl<'e> Walk<'e> {
         let mut index = self.scope.terms(access.index);
         index.extend_from_slice(&lanes);
         index.push(Term::Operation(Operation::End));
-        if let Some(vector) = self.scope.vector(access.memory, access.index, lanes) {
+        if let Some(vector) = self.scope.vector(access.memory, access.index, lanes, self.loops > 0) {
             self.check(LaunchCheck { index, length, is_end: true, vector: Some(vector), sites: vec![access.site] });
         }
     }
@@ -474,15 +484,15 @@ impl Lower<'_> {
 
     /// Lowers what is evaluated before its place, as in a test before a loop. What conditions say there, it cannot rely on.
     pub(super) fn beforehand<R>(&mut self, lower: impl FnOnce(&mut Self) -> R) -> R {
-        let outer = std::mem::replace(&mut self.is_beforehand, true);
+        let outer = std::mem::replace(&mut self.at_launch.is_beforehand, true);
         let result = lower(self);
-        self.is_beforehand = outer;
+        self.at_launch.is_beforehand = outer;
         result
     }
 
     /// Returns the first operand of an operation, which is faster if the host knows that its numbers are words.
     pub(super) fn word(&self, operation: &Expr, of: CuExpr) -> CuExpr {
-        match self.at_launch.words.get(&std::ptr::from_ref(operation)).filter(|_| !self.is_beforehand) {
+        match self.at_launch.words.get(&std::ptr::from_ref(operation)).filter(|_| !self.at_launch.is_beforehand) {
             Some(number) => CuExpr::AtLaunch { checks: vec![*number], form: AtLaunchForm::Word, of: Box::new(of) },
             None => of,
         }

@@ -149,7 +149,6 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         peer_reads: None,
         middles: BTreeMap::new(),
         at_launch,
-        is_beforehand: false,
     };
     if lower.fences.any_waits_for_reads() {
         lower.declare_peer_reads();
@@ -221,8 +220,6 @@ struct Lower<'f> {
     middles: BTreeMap<LocalId, (LocalId, LocalId)>,
     /// The numbers of the checks that the host may make before a launch.
     at_launch: Numbered,
-    /// Whether what is lowered is evaluated before its place.
-    is_beforehand: bool,
 }
 
 /// The destination of a value.

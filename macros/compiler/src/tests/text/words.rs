@@ -1,0 +1,132 @@
+//! Tests of what the host has to know of operations on words, and of accesses of vectors, before a launch.
+
+use proc_macro2::{TokenStream, TokenTree};
+
+use super::super::{errors, expand};
+use super::at_launch::{KERNEL, WORDS, all_checks, checks, infix};
+use super::{list, text};
+
+#[test]
+fn operations_on_words() {
+    let words = |body: &str| {
+        let all = all_checks(&format!("{KERNEL} {{ {body} }}"));
+        let words = all.iter().filter_map(|check| check.strip_suffix(WORDS));
+        words.map(|number| number.trim_end().to_string()).collect::<Vec<String>>()
+    };
+    let has = |body: &str, expected: &[&str]| assert_eq!(words(body), expected, "{body}");
+    let has_none = |body: &str| has(body, &[]);
+    has("let (a, b) = (n * 4, w); out[a / b % n] = 1.0;", &["max((p2 * 4), p3)", "max(div((p2 * 4), p3), p2)"]);
+    // A constant is multiplied by its inverse, of 64 bits if the other operand may have so many.
+    has_none("out[n / 8 + n / 3] = 1.0;");
+    has("out[n * w / 3 + n * w / 4] = 1.0;", &["max((p2 * p3), 3)"]);
+    // A product of words is known to be one; of a product with another number it is not.
+    has_none("out[n * w] = 1.0; out[(n + 1) * w] = 1.0;");
+    has("out[(n * w + 1) * n] = 1.0;", &["max(((p2 * p3) + 1), p2)"]);
+    has("let plane = n * w; out[plane * w] = 1.0;", &["max((p2 * p3), p3)"]);
+    // A loop steps by the product instead.
+    has_none("for k in 0..n { out[(k * n + w) * n] = 1.0; }");
+    has("out[n.min(w)] = x[n.max(w).saturating_sub(1)];", &["max(p2, p3)", "max(max(p2, p3), 1)"]);
+    has("out[n.clamp(1, w)] = 1.0;", &["max(max(p2, 1), p3)"]);
+    has("let rank = this_thread_block().thread_rank(); out[rank.min(7) as usize] = 1.0;", &[]);
+    // Of a conversion, it is the integer. What is converted of a parameter is known.
+    has_none("out[0] = n as f32;");
+    has("out[0] = (n * w + 1) as f32;", &["((p2 * p3) + 1)"]);
+    has("let k = x[n].max(0.0).min(5.0) as usize; out[k] = 1.0;", &["T(min(max(?, 0.0), 5.0))"]);
+    has_none("out[0] = x[n] as f32 / x[w]; out[1] = (x[n] * x[w]) * x[0];");
+    let text = text(&format!("{KERNEL} {{ let k = n / w; out[0] = k as f32; }}"), |kind| {
+        (kind == "AtLaunch").then(String::new)
+    });
+    assert!(text.contains("word_at_launch<0>(n) / w"), "{text}");
+}
+
+/// Returns what is to be aligned of each access of a vector: the element with which it begins, counted from an address, and the lanes.
+#[track_caller]
+fn vectors(source: &str) -> Vec<String> {
+    let expansion = expand(source);
+    assert!(errors(&expansion).is_empty(), "{:#?}", errors(&expansion));
+    let of_check = |check: Vec<TokenTree>| {
+        let [.., TokenTree::Group(fields)] = &check[..] else { return None };
+        let TokenTree::Group(vector) = inside_some(fields.stream())? else { return None };
+        let of = |name| list(vector.stream(), name).filter(|terms| terms.iter().any(|term| !term.is_empty()));
+        let [element, lanes] = ["element", "lanes"].map(|name| infix(of(name).unwrap()));
+        let start = of("start").map_or("array".into(), infix);
+        Some(format!("{start}[{element}], {lanes}"))
+    };
+    list(expansion, "checks").unwrap().into_iter().filter_map(of_check).collect()
+}
+
+/// Returns the fields of the struct in `vector: Some(VectorCheck { .. })`.
+fn inside_some(fields: TokenStream) -> Option<TokenTree> {
+    fields.into_iter().find_map(|token| match token {
+        TokenTree::Group(group) if group.stream().to_string().starts_with("VectorCheck") => {
+            group.stream().into_iter().nth(1)
+        }
+        _ => None,
+    })
+}
+
+#[test]
+fn accesses_of_vectors() {
+    let has = |body: &str, checked: &[&str], aligned: &[&str]| {
+        let source = format!("{KERNEL} {{ {body} }}");
+        assert_eq!(
+            (&checks(&source)[..], &vectors(&source)[..]),
+            (&strings(checked)[..], &strings(aligned)[..]),
+            "{body}"
+        );
+    };
+    has(
+        "out.store_vec(4 * n, x.load_vec::<4>(w * 8));",
+        &["end((p3 * 8), C0) <= len0", "end((4 * p2), C0) <= len1"],
+        &["address0[(0 + (p3 * 8))], C0", "address1[(0 + (4 * p2))], C0"],
+    );
+    has(
+        "let part = &x[n * 4..]; let v = part.load_vec::<2>(w); out[0] = v[0];",
+        &["(p2 * 4) <= len0", "end(p3, C0) <= (len0 - (p2 * 4))", "0 < len1"],
+        &["address0[((0 + (p2 * 4)) + p3)], C0"],
+    );
+    has(
+        "let b = this_thread_block(); let t = shared_array::<[f32; 64], 8>(); if b.thread_rank() < 8 { t[b.thread_rank()][w] = 0.0; } b.sync();
+        let mut v = t[n].load_vec::<4>(w); v[0] = 1.0; out.store_vec(n, v);",
+        &["RankInBlock{<8} < C1", "p3 < C0", "p2 < C1", "end(p3, C2) <= C0", "end(p2, C2) <= len1"],
+        &["array[(((0 + p2) * C0) + p3)], C2", "address1[(0 + p2)], C2"],
+    );
+    // Each of the numbers of a range is a multiple of what its start and its step are multiples of.
+    let stepped = "stepped((p2..p3), or(p2, 4))";
+    has(
+        "for k in (n..w).step_by(4) { out.store_vec(k, f32x4([0.0; 4])); }",
+        &[&format!("end({stepped}, lanes3) <= len1")],
+        &[&format!("address1[(0 + {stepped})], lanes3")],
+    );
+    // Backwards, they are those of its end.
+    has(
+        "for k in (n..w).rev().step_by(4) { out.store_vec(k, f32x4([0.0; 4])); }",
+        &["end((p2..p3), lanes3) <= len1"],
+        &["address1[(0 + (p2..p3))], lanes3"],
+    );
+}
+
+fn strings(of: &[&str]) -> Vec<String> {
+    of.iter().map(|text| text.to_string()).collect()
+}
+
+#[test]
+fn words_in_memory() {
+    let source = "#[cluster_kernel] fn k(x: &[u32], y: &[u64], out: &mut [f32], w: usize) {
+        out[x[0] as usize / w] = 1.0;
+        out[y[0] as usize / w] = 1.0;
+    }";
+    let words = all_checks(source).into_iter().filter(|check| check.ends_with(WORDS)).count();
+    assert_eq!(words, 1, "{:?}", all_checks(source));
+}
+
+/// What is computed before a loop may be outside of what its accesses are.
+#[test]
+fn tests_before_loops_are_no_operations_on_words() {
+    let source = format!(
+        "{KERNEL} {{ let plane = n * w; for k in 0..w {{ if k < n {{ out[plane * n + k] = x[plane * n + k]; }} }} }}"
+    );
+    let text = text(&source, |kind| (kind == "AtLaunch").then(String::new));
+    let (test, rest) = text.split_once("for (").unwrap();
+    assert!(!test.contains("word_at_launch") && rest.contains("word_at_launch"), "{text}");
+}
