@@ -56,7 +56,6 @@ mod tiles;
 mod together;
 mod traces;
 mod unread;
-mod wide;
 mod words;
 
 use super::{Attributed, session};
