@@ -50,16 +50,7 @@ pub(crate) fn index_functions(text: &str, ty: &str) -> Option<Vec<syn::ItemImpl>
         if line.contains('}') || !is_device || !names.iter().any(|name| ["Index", "IndexMut"].contains(name)) {
             continue;
         }
-        let mut depth = 0_u32;
-        let end = rest.find(|of: char| {
-            match of {
-                '{' => depth += 1,
-                '}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            of == '}' && depth == 0
-        })?;
-        all.push(syn::parse_str(&format!("{line}{}", &rest[..=end])).ok()?);
+        all.push(syn::parse_str(&format!("{line}{}", through_block(rest)?)).ok()?);
     }
     let is_read = |item: &syn::ItemImpl| {
         item.trait_.as_ref().and_then(|(path, _)| path.segments.last()).is_some_and(|last| last.ident == "Index")
@@ -75,8 +66,13 @@ pub(crate) fn trait_of(text: &str, name: &str) -> Option<syn::ItemTrait> {
         ["#[device]", "#[phalanx::device]"].iter().any(|attribute| head[start..].contains(attribute))
     };
     let rest = only(after(text, "trait", name).filter(is_device))?;
+    syn::parse_str(&format!("trait {name}{}", through_block(rest)?)).ok()
+}
+
+/// Returns the text to the end of the first block in it.
+fn through_block(text: &str) -> Option<&str> {
     let mut depth = 0_u32;
-    let end = rest.find(|of: char| {
+    let end = text.find(|of: char| {
         match of {
             '{' => depth += 1,
             '}' => depth = depth.saturating_sub(1),
@@ -84,7 +80,7 @@ pub(crate) fn trait_of(text: &str, name: &str) -> Option<syn::ItemTrait> {
         }
         of == '}' && depth == 0
     })?;
-    syn::parse_str(&format!("trait {name}{}", &rest[..=end])).ok()
+    Some(&text[..=end])
 }
 
 /// Returns the type that `type name = ..;` makes another name of, if the text has one.

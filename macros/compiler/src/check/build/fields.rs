@@ -47,9 +47,8 @@ impl Builder<'_> {
         if self.variable_of(local) != Variable::Local(local) {
             return Vec::new();
         }
-        let set: Vec<u16> = self.fields_of.get(&local).into_iter().flatten().copied().collect();
-        let set = set.into_iter().filter(|field| !matches!(self.variants.get(field), Some(Some(_))));
-        let set: Vec<u16> = set.collect();
+        let set = self.fields_of.get(&local).into_iter().flatten().copied();
+        let set: Vec<u16> = set.filter(|field| !matches!(self.variants.get(field), Some(Some(_)))).collect();
         set.into_iter().map(|field| (field, self.read_field(local, field, at))).collect()
     }
 

@@ -40,9 +40,9 @@ impl Product {
 /// The products that a variable or a value may be.
 #[derive(Debug, Clone, Default)]
 struct Content {
-    /// Those that are nowhere else.
+    /// The products that are nowhere else.
     here: BTreeSet<Product>,
-    /// Those that have been moved on.
+    /// The products that have been moved to another place.
     moved: BTreeSet<Product>,
 }
 
@@ -56,7 +56,7 @@ impl Content {
     }
 }
 
-/// What the variables and values at a point may be. What is not named is no product.
+/// The products that variables and values at a point may be. A variable or a value that is not in the map is no product.
 #[derive(Debug, Clone, Default)]
 struct State(BTreeMap<Holder, Content>);
 
@@ -93,7 +93,7 @@ struct Sums<'a, 'f> {
     assigned: BTreeSet<(u32, u32)>,
 }
 
-/// What is found of a function's products.
+/// The faults of a function's products.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) faults: Vec<(Guard, Diag)>,
@@ -326,9 +326,8 @@ impl<'a, 'f> Sums<'a, 'f> {
         }
         let is_given = node.operands.iter().any(|operand| !self.content_of(state, Holder::Node(*operand)).is_empty());
         node.operands.iter().for_each(|operand| self.move_out(state, *operand));
-        content.here.extend([Product::begun(value)].into_iter().filter(|product| self.products.contains_key(product)));
-        let given = Product { at: value, is_given };
-        content.here.extend([given].into_iter().filter(|product| self.products.contains_key(product)));
+        let own = [Product::begun(value), Product { at: value, is_given }];
+        content.here.extend(own.into_iter().filter(|product| self.products.contains_key(product)));
         if content.here.is_empty() {
             state.0.remove(&Holder::Node(value));
         } else {

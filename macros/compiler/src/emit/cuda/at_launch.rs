@@ -36,8 +36,8 @@ impl LaunchCheck {
     }
 }
 
-/// What else is to hold of a vector's access: its first element, from where the memory begins, the number of lanes, and the type of an element. The
-/// address is nothing if it is that of a shared array.
+/// The alignment that a vector's access needs: its first element, counted from where the memory begins, the number of lanes, and the type of an
+/// element. There is no address if it is that of a shared array.
 #[derive(Debug, PartialEq)]
 pub(crate) struct VectorCheck {
     pub(crate) element: Terms,
@@ -220,7 +220,7 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
     pop_last(&mut stack)
 }
 
-/// What the text shows of the type of a number.
+/// The type of a number, as far as the text shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NumberKind {
     Float,

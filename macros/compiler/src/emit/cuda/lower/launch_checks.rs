@@ -34,9 +34,9 @@ const MOST_WORDS: usize = 32;
 /// The numbers of checks in a function.
 #[derive(Default)]
 pub(super) struct Numbered {
-    /// Those of accesses, by their sites.
+    /// The numbers of checks of accesses, by their sites.
     accesses: BTreeMap<SiteId, u16>,
-    /// Those that ask whether numbers are words, by the operations that are faster if they are.
+    /// The numbers of checks whether numbers are words, by the operations that are faster if they are.
     words: BTreeMap<*const Expr, u16>,
     /// Whether what is lowered is evaluated before its place.
     is_beforehand: bool,

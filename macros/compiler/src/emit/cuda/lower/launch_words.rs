@@ -23,17 +23,19 @@ impl<'e> Scope<'e> {
                 _ => None,
             },
             ExprKind::Binary { op: BinaryOp::Div | BinaryOp::Rem, left, right, .. } => {
+                // By a constant, the compiler of CUDA C++ multiplies, with its inverse of as many bits as the dividend has.
                 let is_slow = match &right.kind {
-                    // The compiler of CUDA C++ multiplies by the inverse, of as many bits as the dividend has.
-                    ExprKind::Int { .. } => right.integer().is_some_and(|divisor| !divisor.is_power_of_two()),
+                    ExprKind::Int { .. } => {
+                        right.integer().is_some_and(|divisor| !divisor.is_power_of_two())
+                            && self.has_product(left, MOST_NAMES)
+                    }
+                    ExprKind::Constant(_) => self.has_product(left, MOST_NAMES),
                     ExprKind::Float { .. } => false,
                     _ => true,
                 };
-                let is_known =
+                let is_constant =
                     matches!(left.kind, ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Constant(_));
-                let is_narrowed = matches!(right.kind, ExprKind::Int { .. } | ExprKind::Constant(_));
-                let is_wide = !is_known && is_slow && (!is_narrowed || self.has_product(left, MOST_NAMES));
-                is_wide.then(|| self.words(&[left, right])).flatten()
+                (is_slow && !is_constant).then(|| self.words(&[left, right])).flatten()
             }
             ExprKind::Binary { op: BinaryOp::Mul, left, right, .. } => {
                 let is_product = self.has_product(left, MOST_NAMES) || self.has_product(right, MOST_NAMES);
