@@ -79,7 +79,7 @@ __device__ __forceinline__ void fetch(const thread_block_tile<4>& quad, shared_s
 }
 
 __device__ __forceinline__ u32 Accumulator_row_f32_16_16(const accumulator<f32, 16, 16>& self, u32 lane, u32 i) {
-#line 342 "runtime/src/kernel/matrix/mod.rs"
+#line "runtime/src/kernel/matrix/mod.rs"
     return lane / 32 * 16 + lane % 32 / 4 + i / 2 % 2 * 8;
 }
 
