@@ -255,7 +255,7 @@ pub mod __private {
     pub use crate::kernel::group::*;
     pub use crate::kernel::inline_cuda::{inline_cuda, without_closure};
     pub use crate::kernel::intrinsics::*;
-    pub use crate::kernel::matrix::{matrix, transposed};
+    pub use crate::kernel::matrix::{accumulator, matrix, transposed};
     pub use crate::kernel::memory::*;
     pub use crate::kernel::methods_of_rust::{DefaultValue, IntoNumber, unnamed};
     pub use crate::kernel::numeric::*;

@@ -10,6 +10,7 @@ mod fields;
 mod granule;
 mod inline_cuda;
 mod local_array;
+mod matrix;
 mod memory;
 mod method;
 mod op;
@@ -63,8 +64,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         formulas: BTreeMap::new(),
         computed: BTreeMap::new(),
         named_lengths: Vec::new(),
-        widths: BTreeMap::new(),
-        lanes: BTreeMap::new(),
+        shown_types: width::ShownTypes::default(),
         counted: BTreeMap::new(),
         assertions: Vec::new(),
         collectives_of_warps: Vec::new(),
@@ -162,10 +162,7 @@ struct Builder<'f> {
     formulas: BTreeMap<NodeId, Formula>,
     computed: BTreeMap<NodeId, Computed>,
     named_lengths: Vec<NodeId>,
-    /// The numbers of bits of the locals that are unsigned integers.
-    widths: BTreeMap<LocalId, u32>,
-    /// The numbers of elements of the locals that are vectors.
-    lanes: BTreeMap<LocalId, u64>,
+    shown_types: width::ShownTypes,
     counted: BTreeMap<BlockId, CountedLoop>,
     assertions: Vec<Assertion>,
     collectives_of_warps: Vec<(Team, &'static str, SpanRange)>,

@@ -5,6 +5,8 @@
 //! sum += tile[i];                              // whether the phase is over or not
 //! ```
 //!
+//! A loop that asks a limited number of times decides nothing either: it may end although the phase is not over.
+//!
 //! An answer counts as decisive wherever what it leads to is not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,8 +15,10 @@ use super::bit_set::BlockSet;
 use super::cfg::{
     Access, AccessKind, BarrierCall, BlockId, Cfg, NodeId, Root, Source, Step, StepKind, ValueStep, Variable,
 };
+use super::thresholds::without_negation;
 use super::uniform::control::Control;
 use crate::model::barrier::PhaseAction;
+use crate::model::expr::BinaryOp;
 
 /// Marks the tests whose answer decides nothing.
 pub(super) fn mark(cfg: &mut Cfg<'_>) {
@@ -45,7 +49,7 @@ impl Flow<'_, '_> {
         let (mut values, mut variables) = (BTreeSet::from([answer]), BTreeSet::new());
         loop {
             let before = (values.len(), variables.len());
-            if self.spread(&mut values, &variables) || self.branch(&values, &mut variables) {
+            if self.spread(&mut values, &variables) || self.branch(answer, &values, &mut variables) {
                 return true;
             }
             let sets = self.steps().filter_map(|step| step.kind.set());
@@ -84,17 +88,23 @@ impl Flow<'_, '_> {
     }
 
     /// Adds what is set on the arms of branches on these values. Returns whether the arms do anything else, or do not merge.
-    fn branch(&self, values: &BTreeSet<NodeId>, variables: &mut BTreeSet<Variable>) -> bool {
+    fn branch(&self, answer: NodeId, values: &BTreeSet<NodeId>, variables: &mut BTreeSet<Variable>) -> bool {
         for (number, block) in self.cfg.blocks.iter().enumerate() {
             if !block.end.condition().is_some_and(|on| values.contains(&on)) {
                 continue;
             }
             let branch = BlockId(number);
-            let Some(arms) = self.arms.get(&branch).filter(|arms| !arms.contains(branch)) else { return true };
+            let Some(arms) = self.arms.get(&branch) else { return true };
+            let is_loop = arms.contains(branch);
+            if is_loop && !self.is_limited(branch, arms) {
+                return true;
+            }
             for step in arms.iter().flat_map(|arm| &self.cfg.blocks[arm.0].steps) {
                 match step.kind {
                     StepKind::Value(ValueStep::Set { variable, .. }) => _ = variables.insert(variable),
                     StepKind::Value(ValueStep::Evaluate(_)) => {}
+                    // It asks again.
+                    StepKind::BarrierCall(call) if self.cfg.barrier_calls[call.0].result == answer => {}
                     StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
                     | StepKind::Memory(_)
                     | StepKind::Group(_)
@@ -106,5 +116,74 @@ impl Flow<'_, '_> {
             }
         }
         false
+    }
+
+    /// Whether a loop of these blocks, with the branch on the answer, ends after a number of iterations, whatever is asked in it.
+    fn is_limited(&self, branch: BlockId, blocks: &BlockSet) -> bool {
+        let sets = |variable: Variable| {
+            let steps = blocks.iter().flat_map(|block| &self.cfg.blocks[block.0].steps);
+            steps.filter_map(move |step| step.kind.set().filter(|(of, ..)| *of == variable).map(|(_, value, _)| value))
+        };
+        let read = |node: NodeId| self.cfg.nodes[node.0].source.read();
+        let grows = |variable: Variable| {
+            let adds = |value: NodeId| match (&self.cfg.nodes[value.0].source, &self.cfg.nodes[value.0].operands[..]) {
+                (Source::Binary(BinaryOp::Add), &[of, by]) => {
+                    read(of) == Some(variable) && self.cfg.nodes[by.0].source.integer().is_some_and(|by| by > 0)
+                }
+                _ => false,
+            };
+            sets(variable).next().is_some() && sets(variable).all(adds)
+        };
+        let is_number = |node: NodeId| {
+            let source = &self.cfg.nodes[node.0].source;
+            let is_kept = source.read().is_some_and(|variable| sets(variable).next().is_none());
+            is_kept || matches!(source, Source::Integer(_) | Source::Constant(_) | Source::Param(_))
+        };
+        let counts = |on: NodeId| {
+            let of = &self.cfg.nodes[on.0];
+            let is_comparison = matches!(
+                of.source,
+                Source::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
+                    | Source::Round(_, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
+            );
+            let grows = |node: NodeId| read(node).is_some_and(grows);
+            is_comparison && matches!(of.operands[..], [a, b] if grows(a) && is_number(b) || grows(b) && is_number(a))
+        };
+        let comes_back = |from: BlockId| {
+            let mut seen = vec![from];
+            let mut at = 0;
+            while let Some(block) = seen.get(at).copied().filter(|_| !seen.contains(&branch)) {
+                let next = self.cfg.blocks[block.0].end.successors();
+                let inside: Vec<BlockId> = next.into_iter().filter(|next| blocks.contains(*next)).collect();
+                inside.into_iter().for_each(|next| {
+                    if !seen.contains(&next) {
+                        seen.push(next)
+                    }
+                });
+                at += 1;
+            }
+            blocks.contains(from) && seen.contains(&branch)
+        };
+        blocks.iter().any(|block| {
+            let end = &self.cfg.blocks[block.0].end;
+            end.successors().any(|next| {
+                let goes_on = |on: NodeId| self.parts(on, end.holds_on_edge(next) == Some(false));
+                let is_count = || end.condition().is_some_and(|on| goes_on(on).into_iter().any(counts));
+                !comes_back(next) && (self.cfg.counted.contains_key(&block) || is_count())
+            })
+        })
+    }
+
+    /// Returns the conditions of which each has to be as it is, without its negation, for a condition to have a value.
+    fn parts(&self, condition: NodeId, holds: bool) -> Vec<NodeId> {
+        let (node, is_itself) = without_negation(self.cfg, condition);
+        let holds = holds == is_itself;
+        let joins = if holds { BinaryOp::And } else { BinaryOp::Or };
+        let of = &self.cfg.nodes[node.0];
+        if matches!(of.source, Source::Binary(op) if op == joins) {
+            of.operands.iter().flat_map(|part| self.parts(*part, holds)).collect()
+        } else {
+            vec![node]
+        }
     }
 }

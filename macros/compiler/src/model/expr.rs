@@ -118,6 +118,8 @@ pub(crate) enum ExprKind {
         path: TokenStream,
         /// Whether it is a matrix of a warp.
         is_matrix: bool,
+        /// Whether it is an `Accumulator`, by this name.
+        is_accumulator: bool,
         splat: bool,
         argument: Box<Expr>,
         slot: SlotId,

@@ -18,6 +18,7 @@ impl Parser<'_> {
     pub(super) fn vector_constructor(&mut self, path: &ExprPath, call: &ExprCall, span: SpanRange) -> Option<Expr> {
         let mut segments = path.path.segments.iter().rev();
         let (function, ty) = (segments.next()?.ident.to_string(), segments.next()?.ident.to_string());
+        let is_accumulator = ty == "Accumulator" && function == "splat";
         let ty = if ["new", "splat"].contains(&function.as_str()) { self.vector_of_alias(ty) } else { ty };
         let is_matrix = MATRICES.contains(&ty.as_str()) && function == "splat";
         if !is_vector(&ty) && !is_matrix {
@@ -37,7 +38,7 @@ impl Parser<'_> {
         let argument = self.value(argument);
         let slot = self.slot(SlotUse::Type);
         let (path, argument) = (path.to_token_stream(), Box::new(argument));
-        let kind = ExprKind::Vector { path, is_matrix, splat, argument, slot };
+        let kind = ExprKind::Vector { path, is_matrix, is_accumulator, splat, argument, slot };
         Some(Expr { kind, result_kind: Kind::Value, span })
     }
 

@@ -13,9 +13,10 @@ pub(super) type State = Vec<u16>;
 pub(super) const ACTOR: usize = 3;
 /// The fields of a stream: how many decisions are in its window, and the decisions as 64 bits.
 pub(super) const STREAM: usize = 5;
-/// The fields of a barrier: twice the arrivals that lack, plus the parity; the units of bytes that lack, in two's complement;
-/// the arrivals of the next phase; the actors that have arrived in this phase; the actors that have dropped out.
-pub(super) const BARRIER: usize = 5;
+/// The fields of a barrier: twice the arrivals that lack, plus the parity; the units of bytes that lack, in two's complement, their lower
+/// and, in the last field, their upper 16 bits; the arrivals of the next phase; the actors that have arrived in this phase; the actors that
+/// have dropped out.
+pub(super) const BARRIER: usize = 6;
 /// The fields of a slot: what it holds, the parts that are being written, the parts that are written, the readers.
 pub(super) const SLOT: usize = 4;
 /// The bulk copies in one queue of a thread that may be in flight.
@@ -61,6 +62,11 @@ pub(super) struct Unit {
     pub(super) role: usize,
     pub(super) block: u32,
     pub(super) threads: u32,
+}
+
+/// The units of bytes that a barrier lacks, of the threads of all of a large block, by its fields.
+pub(super) fn units(fields: &[u16]) -> i32 {
+    (u32::from(fields[5]) << 16 | u32::from(fields[1])).cast_signed()
 }
 
 #[derive(Clone)]
@@ -247,7 +253,7 @@ impl Machine {
     /// Returns what a barrier's current phase lacks.
     pub(super) fn barrier_state(&self, state: &[u16], barrier: usize) -> BarrierState {
         let at = self.barriers_at + BARRIER * barrier;
-        let units = i64::from(state[at + 1].cast_signed());
+        let units = i64::from(units(&state[at..]));
         BarrierState {
             barrier: self.places.barriers[barrier].object,
             parity: state[at] & 1 == 1,

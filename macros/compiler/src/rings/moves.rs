@@ -3,7 +3,7 @@
 
 use super::automaton::{Action, OWNED};
 use super::ledger::Ledger;
-use super::machine::{ACTOR, BARRIER, Machine, State, decision};
+use super::machine::{ACTOR, BARRIER, Machine, State, decision, units};
 use super::normal::normalise;
 use super::places::CopyKind;
 use super::step::{Done, Stop, Work};
@@ -99,8 +99,8 @@ fn landing(machine: &Machine, state: &[u16], barrier: usize) -> Landing {
     }
     let copies =
         machine.places.copies.iter().zip(&state[machine.copies_at..]).filter(|(copy, _)| copy.barrier == barrier);
-    let in_flight: u64 = copies.map(|(copy, count)| u64::from(copy.units) * u64::from(*count)).sum();
-    if u64::from(fields[1]) == in_flight { Landing::Together } else { Landing::Each }
+    let in_flight: i64 = copies.map(|(copy, count)| i64::from(copy.units) * i64::from(*count)).sum();
+    if i64::from(units(fields)) == in_flight { Landing::Together } else { Landing::Each }
 }
 
 /// Tries a move.
@@ -128,7 +128,7 @@ pub(super) fn attempt(
             let mut landed = Ok(());
             for (kind, _) in kinds {
                 while landed.is_ok() && work.state[machine.copies_at + kind] > 0 {
-                    landed = work.land(kind);
+                    landed = work.land_some(kind);
                 }
             }
             landed.map(|()| Some((Vec::new(), None)))

@@ -46,7 +46,9 @@ impl Order {
 
 /// Looks for a fault in some runs of a skeleton, where threads that arrive as one complete a phase and go on in the next one.
 pub(super) fn sample_in_turn(skeleton: &Skeleton) -> Option<(Fault, Vec<Event>)> {
-    sampled(skeleton, &mut in_turn(skeleton)?).fault
+    let Sampled { fault, surplus } = sampled(skeleton, &mut in_turn(skeleton)?);
+    // One by one, too, they have more than there is room for.
+    fault.or(surplus)
 }
 
 fn in_turn(skeleton: &Skeleton) -> Option<Machine> {
@@ -75,8 +77,12 @@ fn sampled(skeleton: &Skeleton, machine: &mut Machine) -> Sampled {
     let mut left = RUNS;
     let mut moves_left = MOVES;
     for split in splits.searches.iter().take(1).chain([&splits.all, &whole]) {
+        // Runs of many actors are long, and leave nothing to those of few.
+        if *split == whole {
+            (left, moves_left) = (RUNS, MOVES);
+        }
         if machine.split(skeleton, split).is_err() {
-            return found;
+            continue;
         }
         // Where there are many actors, it is not known who has arrived, which shares of copies depend on.
         let mut nodes = machine.automata.iter().flat_map(|automaton| &automaton.nodes);

@@ -2,7 +2,7 @@
 
 use super::automaton::Action;
 use super::ledger::Ledger;
-use super::machine::{ACTOR, BARRIER, EMPTY, Machine, SLOT, STORES, State, data_number};
+use super::machine::{ACTOR, BARRIER, EMPTY, Machine, SLOT, STORES, State, data_number, units};
 use super::skeleton::Data;
 use super::verdict::{Content, CountFault, Event, EventAction, Fault, LateWait, Object, Reason, UndrainedFault, Use};
 
@@ -185,21 +185,41 @@ impl Work<'_> {
 
     /// Lands a copy of a kind of which one is in flight.
     pub(super) fn land(&mut self, kind: usize) -> Result<(), Stop> {
+        self.land_together(kind, 1)
+    }
+
+    /// Lands copies of a kind that are in flight: all, or those up to the one that completes a phase.
+    pub(super) fn land_some(&mut self, kind: usize) -> Result<(), Stop> {
+        let copy = self.machine.places.copies[kind];
+        let in_flight = self.state[self.machine.copies_at + kind];
+        // Each is recorded.
+        if self.log.is_some() || copy.units == 0 {
+            return self.land(kind);
+        }
+        let at = self.barrier_at(copy.barrier);
+        let lacks = u32::try_from(units(&self.state[at..])).ok().filter(|_| self.state[at] >> 1 == 0);
+        let until = lacks.filter(|lacks| lacks % copy.units == 0).map_or(0, |lacks| lacks / copy.units);
+        let until = u16::try_from(until).ok().filter(|until| (1..=in_flight).contains(until));
+        self.land_together(kind, until.unwrap_or(in_flight))
+    }
+
+    /// Lands so many copies of a kind, of which none but the last one completes a phase.
+    fn land_together(&mut self, kind: usize, number: u16) -> Result<(), Stop> {
         let copy = self.machine.places.copies[kind];
         let slot = self.machine.places.slots[copy.slot].object;
         let event = (EventAction::Lands { slot }, None);
-        self.state[self.machine.copies_at + kind] -= 1;
+        self.state[self.machine.copies_at + kind] -= number;
         let signals = self.machine.places.barriers[copy.barrier].object.block;
         let source = copy.from.map(|from| self.machine.places.slots[from].object.block);
         if [Some(slot.block), Some(signals), source].into_iter().flatten().any(|block| self.has_left(block)) {
             self.log(event, Some(copy.barrier));
             return Err(Fault::Undrained(UndrainedFault::Copy { slot }).into());
         }
-        self.filled(copy.slot, self.machine.parts(&copy));
+        self.filled(copy.slot, self.machine.parts(&copy).saturating_mul(number));
         if let Some(from) = copy.from {
-            self.has_read(from);
+            (0..number).for_each(|_| self.has_read(from));
         }
-        self.add_units(copy.barrier, -i64::from(copy.units))?;
+        self.add_units(copy.barrier, -i64::from(copy.units) * i64::from(number))?;
         self.finish_phase(copy.barrier).inspect_err(|_| self.log(event, Some(copy.barrier)))?;
         self.log(event, Some(copy.barrier));
         Ok(())
@@ -304,10 +324,11 @@ impl Work<'_> {
         }
     }
 
-    fn add_units(&mut self, barrier: usize, units: i64) -> Result<(), Stop> {
-        let at = self.barrier_at(barrier) + 1;
-        let sum = i64::from(self.state[at].cast_signed()) + units;
-        self.state[at] = i16::try_from(sum).map_err(|_| Stop::Cut(Reason::Size))?.cast_unsigned();
+    fn add_units(&mut self, barrier: usize, more: i64) -> Result<(), Stop> {
+        let at = self.barrier_at(barrier);
+        let sum = i64::from(units(&self.state[at..])) + more;
+        let sum = i32::try_from(sum).map_err(|_| Stop::Cut(Reason::Size))?.cast_unsigned();
+        (self.state[at + 1], self.state[at + 5]) = ((sum & 0xffff) as u16, (sum >> 16) as u16);
         Ok(())
     }
 
@@ -315,7 +336,7 @@ impl Work<'_> {
     fn finish_phase(&mut self, barrier: usize) -> Result<(), Stop> {
         let at = self.barrier_at(barrier);
         let parity = self.state[at] % 2 == 1;
-        if self.state[at] >> 1 != 0 || self.state[at + 1] != 0 {
+        if self.state[at] >> 1 != 0 || units(&self.state[at..]) != 0 {
             return Ok(());
         }
         self.state[at] = (self.state[at + 2] << 1) | u16::from(!parity);

@@ -31,6 +31,14 @@ fn ignored_tests_wait_for_no_copy() {
         "for _ in 0..n { if !bar.try_wait(&token) { late += 1; } }",
         "if !bar.try_wait(&token) { late += 1; } if late > 100 { println!(\"late: {}\", late); }",
         "late += bar.try_wait(&token) as u32; if late > 3 { late = 3; }",
+        // A limited number of questions.
+        "for _ in 0..n { if bar.try_wait(&token) { break; } late += 1; }",
+        "loop { if bar.try_wait(&token) { break; } late += 1; if late > 100 { break; } }",
+        "while late < 100 && !bar.try_wait(&token) { late += 1; }",
+        "while !bar.try_wait(&token) && late < n { late += 1; }",
+        "while !(bar.try_wait(&token) || late == n || late > 100) { late += 1; }",
+        "loop { if bar.try_wait(&token) { break; } late += 1; if late == n || late > 100 { break; } }",
+        "for _ in 0..n { if late > 3 || bar.try_wait(&token) { break; } late += 1; }",
     ] {
         assert_eq!(of(test), ["copy_in_flight"], "{test}");
     }
@@ -43,6 +51,12 @@ fn ignored_tests_wait_for_no_copy() {
         "if !bar.try_wait(&token) { late += 1; } while late > 0 { bar.wait_parity(false); late = 0; }",
         "late = if bar.try_wait(&token) { 0 } else { 1 }; let again = late * 3; if again == 3 { bar.wait(token); }",
         "loop { if bar.try_wait(&token) { break; } late += 1; }",
+        "while late < 100 || !bar.try_wait(&token) { late += 1; }",
+        "while !(late > 100 && bar.try_wait(&token)) { late += 1; }",
+        "while i > 0 && !bar.try_wait(&token) { late += 1; } if i == 0 { bar.wait(token); }",
+        "while late < 100 && !bar.try_wait(&token) { late += 1; } if late == 100 { bar.wait(token); }",
+        "for _ in 0..100 { if bar.try_wait(&token) { break; } late += 1; } if late == 100 { return; }",
+        "let mut asked = 0; while !bar.try_wait(&token) { if asked < 100 { asked += 1; } }",
         "if !bar.try_wait(&token) { late += 1; } if tiled_partition::<32>(&block).all(late > 0) { bar.wait(token); }",
         "if !bar.try_wait(&token) { late += 1; } flags[i] = late; block.sync(); if flags[0] > 0 { bar.wait(token); }",
         "if !bar.try_wait(&token) { late += 1; } if late > 3 { out[0] = 1; }",

@@ -156,3 +156,41 @@ fn loops_in_registers() {
         need_barriers(&[body]);
     }
 }
+
+/// The elements of an accumulator have known places in its rows and columns.
+#[test]
+fn elements_of_accumulators() {
+    let of_warp = "let lane = t % 32; let w = shared_array::<[f32; 8], 64>();";
+    let store = |sum: &str| {
+        format!("{of_warp} {sum} for i in 0..4 {{ w[t / 32 * 16 + c.row(lane, i)][c.column(lane, i)] = c[i]; }}")
+    };
+    let splat = store("let c = Accumulator::<f32, 16, 8>::splat(1.0);");
+    let product = store(
+        "let (a, b) = (MatrixA::<tf32, 16, 8>::splat(1.0), MatrixB::<tf32, 8, 8>::splat(1.0));
+        let mut c = warp.mma(a, b, Accumulator::<f32, 16, 8>::splat(1.0)); c = warp.mma(a, b, c);",
+    );
+    let warpgroup = "let w = shared_array::<[f32; 8], 64>(); let c = Accumulator::<f32, 64, 8>::splat(1.0);
+        for i in 0..4 { w[c.row(t, i)][c.column(t, i)] = c[i]; }";
+    for stored in [&splat[..], &product, warpgroup] {
+        need_barriers(&[&format!("{stored} <sync> out[t] = w[t % 64][0] as u32;")]);
+        need_barriers(&[&format!("{stored} <sync> for j in 0..8 {{ out[t] += w[63 - t / 2][j] as u32; }}")]);
+        // Its own elements.
+        let own = if stored == warpgroup {
+            "w[c.row(t, 1)][c.column(t, 1)]"
+        } else {
+            "w[t / 32 * 16 + c.row(lane, 1)][c.column(lane, 1)]"
+        };
+        assert_eq!(in_block(&format!("{stored} out[t] = {own} as u32;")), [""; 0], "{stored}");
+        // A warp has its rows.
+        let of_warp = "warp.sync(); for j in 0..8 { out[t] += w[t / 32 * 16 + t % 16][j] as u32; }";
+        assert_eq!(in_block(&format!("{stored} {of_warp}")), [""; 0], "{stored}");
+        assert_eq!(
+            in_block(&format!("{stored} {}", of_warp.replace("t / 32 * 16 + t % 16", "t % 64"))),
+            RACE,
+            "{stored}"
+        );
+    }
+    // Methods of other types may be others.
+    let other = "let c = Position { top: 0 }; s[c.row(t, 0)] = input[t]; out[t] = s[127 - t];";
+    assert_eq!(in_block(other), [""; 0]);
+}

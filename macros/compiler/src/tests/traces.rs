@@ -323,6 +323,10 @@ fn bytes_of_copies() {
         assert_eq!(sent(expected, send, SYNC), ["ring_deadlock"], "{expected} {send}");
         assert_eq!(sent(expected, send, SPLIT), ["ring_count"], "{expected} {send}");
     }
+    // It is made ready for a round that does not come.
+    let ready = "if t == 0 { bars[0].expect_tx(256); let _ = bars[0].arrive(); }";
+    assert_eq!(sent("256", "there.store_async(t, 7, &full);", &format!("{ready} {SPLIT}")), [""; 0]);
+    assert_eq!(sent("512", "there.store_async(t, 7, &full);", &format!("{ready} {SPLIT}")), ["ring_count"]);
     for (expected, send) in [
         ("256", "there.store_async(t, 7, &full);"),
         ("128", "if t < 32 { there.store_async(t, 7, &full); }"),

@@ -74,6 +74,16 @@ pub fn matrix<M: Matrix>(value: M) -> M {
     value
 }
 
+/// Returns the accumulator. Generated code calls it, so that rustc rejects another type with its name: the compiler knows where its elements
+/// are.
+#[doc(hidden)]
+#[inline]
+pub fn accumulator<T: AccumulatorElement<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize>(
+    value: Accumulator<T, ROWS, COLUMNS>,
+) -> Accumulator<T, ROWS, COLUMNS> {
+    value
+}
+
 /// What `splat` is made of, under the names by which the kernel language recognizes it.
 mod filled {
     pub(super) trait MatrixA<V> {

@@ -185,6 +185,9 @@ impl<'f> Builder<'f> {
             }
             ExprKind::ScalarCall { operands, .. } | ExprKind::Intrinsic { operands, .. } => self.combine(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
+                if let Some(position) = self.element_position(callee, arguments, at) {
+                    return position;
+                }
                 let mut values = self.values(arguments);
                 self.lend_elements(arguments, &mut values);
                 let of_function = matches!(callee, Callee::Function(_));
@@ -291,6 +294,7 @@ impl<'f> Builder<'f> {
                 self.formulas.insert(on, Formula::GoesOn { inclusive: range.inclusive });
                 let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
                 if let Some(local) = local {
+                    self.note_width_of_bounds(*local, [&range.start, &range.end]);
                     let start = self.nothing(range.start.span);
                     self.set(Variable::Local(*local), &start, range.start.span);
                 }

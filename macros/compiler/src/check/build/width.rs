@@ -1,11 +1,24 @@
 //! The widths of unsigned integers and of vectors, as far as the text shows the types: what a method of a number gives may depend on the one,
 //! and which elements a store writes on the other.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{Builder, Value};
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType};
 use crate::model::op::Op;
 use crate::model::ty::{ParamType, TypeShape, ValueType};
+
+/// The types of locals, as far as the text shows them.
+#[derive(Default)]
+pub(super) struct ShownTypes {
+    /// The numbers of bits of those that are unsigned integers.
+    widths: BTreeMap<LocalId, u32>,
+    /// The numbers of elements of those that are vectors.
+    lanes: BTreeMap<LocalId, u64>,
+    /// Those that are accumulators of a product.
+    pub(super) accumulators: BTreeSet<LocalId>,
+}
 
 impl Builder<'_> {
     /// Notes the type of a variable where it is declared.
@@ -14,9 +27,18 @@ impl Builder<'_> {
             Some(ty) => width_of(ty),
             None => init.and_then(|init| self.width(init)),
         };
-        self.widths.extend(width.map(|width| (local, width)));
+        self.shown_types.widths.extend(width.map(|width| (local, width)));
         let lanes = init.and_then(|init| self.lanes(init));
-        self.lanes.extend(lanes.map(|lanes| (local, lanes)));
+        self.shown_types.lanes.extend(lanes.map(|lanes| (local, lanes)));
+        if init.is_some_and(|init| self.is_accumulator(init)) {
+            self.shown_types.accumulators.insert(local);
+        }
+    }
+
+    /// Notes the type of the variable of a loop over a range, which is that of its bounds.
+    pub(super) fn note_width_of_bounds(&mut self, local: LocalId, bounds: [&Expr; 2]) {
+        let width = bounds.into_iter().find_map(|bound| self.width(bound));
+        self.shown_types.widths.extend(width.map(|width| (local, width)));
     }
 
     /// The value of a cast that is taken to keep it. Notes where the text does not show that the type holds it.
@@ -39,7 +61,7 @@ impl Builder<'_> {
                 ExprKind::Array { elements, .. } => Some(elements.len() as u64),
                 _ => None,
             },
-            ExprKind::Local(local) => self.lanes.get(local).copied(),
+            ExprKind::Local(local) => self.shown_types.lanes.get(local).copied(),
             ExprKind::Binary { left, right, .. } => self.lanes(left).or_else(|| self.lanes(right)),
             _ => None,
         }
@@ -50,7 +72,9 @@ impl Builder<'_> {
     pub(super) fn width(&self, expr: &Expr) -> Option<u32> {
         match &expr.kind {
             ExprKind::Int { ty: LiteralType::Suffix(name), .. } => width_of_scalar(name),
-            ExprKind::Local(local) => self.widths.get(local).copied().or_else(|| self.width_of_param(*local)),
+            ExprKind::Local(local) => {
+                self.shown_types.widths.get(local).copied().or_else(|| self.width_of_param(*local))
+            }
             ExprKind::Cast(_, ty) => width_of(ty),
             ExprKind::Axis(..) | ExprKind::Op { op: Op::Query(..), .. } => Some(32),
             ExprKind::Op { op: Op::Length, .. } => Some(64),

@@ -25,7 +25,22 @@ impl Evaluator<'_, '_, '_> {
                 let most = computed(Formula::Max, operand(0), operand(1));
                 binary(BinaryOp::Sub, most, operand(1))
             }
-            Some(Computed::Method { .. } | Computed::Fits { .. }) | None => Value::Unknown,
+            Some(Computed::Method { name, .. }) => match operator(name) {
+                Some(operator) => binary(operator, operand(0), operand(1)),
+                None => Value::Unknown,
+            },
+            Some(Computed::Fits { .. }) | None => Value::Unknown,
         }
     }
+}
+
+/// The operator of a method. A difference below zero has no value, and what wraps around beyond the largest number is not counted to.
+fn operator(name: &str) -> Option<BinaryOp> {
+    Some(match name {
+        "wrapping_add" | "saturating_add" => BinaryOp::Add,
+        "wrapping_sub" => BinaryOp::Sub,
+        "wrapping_mul" | "saturating_mul" => BinaryOp::Mul,
+        "div_euclid" => BinaryOp::Div,
+        _ => return None,
+    })
 }

@@ -189,9 +189,7 @@ impl Evaluator<'_, '_, '_> {
                     Self::of_array(*formula, of.operands.len(), operand)
                 }
                 // Their operands are not asked for, or they would be counted.
-                Some(Formula::Negative | Formula::RemEuclid | Formula::Array | Formula::GoesOn { .. }) => {
-                    Value::Unknown
-                }
+                Some(Formula::Negative | Formula::Array | Formula::GoesOn { .. }) => Value::Unknown,
                 Some(formula) => computed(*formula, operand(0), operand(1)),
                 None if kernel.cfg.cuts.contains_key(&node) => self.uncut(node, operand(0)),
                 None if self.is_field_handed(&of.operands) => operand(0),
@@ -438,9 +436,10 @@ pub(super) fn computed(formula: Formula, left: Value, right: Value) -> Value {
         Formula::NextMultiple => binary(BinaryOp::Mul, up(left, &right), right),
         Formula::Min => select(left.clone(), right.clone()),
         Formula::Max => select(right.clone(), left.clone()),
+        // Of natural numbers; that of others has no value.
+        Formula::RemEuclid => binary(BinaryOp::Rem, left, right),
         Formula::Length
         | Formula::Negative
-        | Formula::RemEuclid
         | Formula::Array
         | Formula::Element
         | Formula::Pick

@@ -24,6 +24,8 @@ type BarrierAt = (u64, Shared, u64);
 struct Balance {
     expected: u64,
     copied: u64,
+    /// Those of them that a thread expects when it has waited there for the last time: it makes ready for a round that does not come.
+    late: u64,
     /// Whether a thread waits at it. Nobody notices the bytes of another.
     is_waited: bool,
     /// Where it is told to expect bytes, or where a copy to it begins.
@@ -34,6 +36,8 @@ struct Balance {
 struct Counter<'a, 'f> {
     check: &'a Check<'a, 'f>,
     balances: BTreeMap<BarrierAt, Balance>,
+    /// The bytes that the current thread has expected since it waited at a barrier.
+    since_wait: BTreeMap<BarrierAt, u64>,
     is_unknown: bool,
 }
 
@@ -47,7 +51,7 @@ pub(super) fn check(check: &Check<'_, '_>, launch: Launch) -> Option<Diag> {
     if !is(PhaseAction::ExpectTx) || !is(PhaseAction::Copy) {
         return None;
     }
-    let mut counter = Counter { check, balances: BTreeMap::new(), is_unknown: false };
+    let mut counter = Counter { check, balances: BTreeMap::new(), since_wait: BTreeMap::new(), is_unknown: false };
     let mut left = STEPS;
     for block in 0..check.blocks {
         for rank in 0..check.threads {
@@ -56,9 +60,13 @@ pub(super) fn check(check: &Check<'_, '_>, launch: Launch) -> Option<Diag> {
             if !ends || counter.is_unknown {
                 return None;
             }
+            for (barrier, late) in std::mem::take(&mut counter.since_wait) {
+                counter.balances.entry(barrier).or_default().late += late;
+            }
         }
     }
-    let wrong = counter.balances.iter().find(|(_, balance)| balance.is_waited && balance.expected != balance.copied);
+    let is_wrong = |of: &Balance| !(of.expected - of.late..=of.expected).contains(&of.copied);
+    let wrong = counter.balances.iter().find(|(_, balance)| balance.is_waited && is_wrong(balance));
     let ((block, shared, _), Balance { expected, copied, at, .. }) = wrong?;
     let name = check.cfg.name_of(check.function, *shared)?.to_string();
     Some(messages::rings::bytes_of_launch((*at)?, &name, *block, (*expected, *copied)))
@@ -96,6 +104,7 @@ impl Counter<'_, '_> {
             },
             PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
                 if let Some(barrier) = self.barrier(thread, &call.region) {
+                    self.since_wait.insert(barrier, 0);
                     self.balances.entry(barrier).or_default().is_waited = true;
                 }
                 return;
@@ -115,6 +124,8 @@ impl Counter<'_, '_> {
         let balance = self.balances.entry(barrier).or_default();
         balance.expected += expected;
         balance.copied += copied;
+        // Of a thread that never waits, others wait for what it expects.
+        self.since_wait.entry(barrier).and_modify(|since| *since += expected);
         if expected > 0 || balance.at.is_none() {
             balance.at = Some(call.at);
         }

@@ -71,9 +71,9 @@ impl Host<'_> {
         quote_spanned!(at.lo=> #place #scope.#name(#(#arguments),*))
     }
 
-    pub(super) fn vector(&self, path: &TokenStream, is_matrix: bool, argument: &Expr, at: SpanRange) -> TokenStream {
+    pub(super) fn vector(&self, path: &TokenStream, kind: &str, argument: &Expr, at: SpanRange) -> TokenStream {
         let argument = self.expr(argument);
-        private(at, if is_matrix { "matrix" } else { "vector" }, quote_spanned!(at.lo=> #path(#argument)))
+        private(at, kind, quote_spanned!(at.lo=> #path(#argument)))
     }
 }
 

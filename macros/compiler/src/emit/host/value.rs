@@ -99,8 +99,13 @@ impl Host<'_> {
                 });
                 self.typed(*slot, quote_spanned!(lo=> #path { #(#fields,)* #base }), at)
             }
-            ExprKind::Vector { path, is_matrix, argument, slot, .. } => {
-                let value = self.vector(path, *is_matrix, argument, at);
+            ExprKind::Vector { path, is_matrix, is_accumulator, argument, slot, .. } => {
+                let kind = match (is_accumulator, is_matrix) {
+                    (true, _) => "accumulator",
+                    (false, true) => "matrix",
+                    (false, false) => "vector",
+                };
+                let value = self.vector(path, kind, argument, at);
                 self.typed(*slot, value, at)
             }
             ExprKind::Tuple { elements, slot } => {

@@ -99,6 +99,34 @@ fn wrong_rings() {
     faulty(&changed("64", &right.0, &[WAIT, READ, "let _ = empty[(k + 1) % 2].arrive();"]), "ring_overtaken");
 }
 
+/// Stages and parities by the methods of unsigned integers.
+#[test]
+fn methods_of_numbers() {
+    let right = [WAIT, READ, RELEASE].map(|part| part.replace("k % 2", "s").replace("k / 2 % 2", "p"));
+    let with = |stage: &str, parity: &str| {
+        let first = format!("let (s, p) = ({stage}, {parity}); {}", right[0]);
+        changed("64", &[ACQUIRE, FILL], &[&first, &right[1], &right[2]])
+    };
+    for (stage, parity) in [
+        ("k.wrapping_add(2) % 2", "k / 2 % 2"),
+        ("k.wrapping_sub(0) & 1", "(k >> 1) & 1"),
+        ("k.saturating_add(4) % 2", "k.div_euclid(2) % 2"),
+        ("k.rem_euclid(2)", "(k / 2).rem_euclid(2)"),
+        ("(k + 3).wrapping_sub(1) % 2", "k.wrapping_sub(0) / 2 % 2"),
+    ] {
+        proved(&with(stage, parity));
+    }
+    for (stage, parity) in [
+        ("k % 2", "k.wrapping_add(1) / 2 % 2"),
+        ("k.rem_euclid(2)", "k.rem_euclid(2)"),
+        ("k.saturating_sub(1) % 2", "k / 2 % 2"),
+    ] {
+        let source = with(stage, parity);
+        let found: Vec<_> = faults(&source).iter().map(|fault| fault.rule().to_string()).collect();
+        assert!(matches!(&found[..], [found] if found.starts_with("ring_")), "{found:?} of {source}");
+    }
+}
+
 /// What `cuda!` does to a barrier is not known: it may be the arrival, or the wait, that the rest lacks.
 #[test]
 fn barriers_by_hand() {

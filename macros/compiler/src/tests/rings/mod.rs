@@ -56,6 +56,7 @@ mod tiles;
 mod together;
 mod traces;
 mod unread;
+mod wide;
 mod words;
 
 use super::{Attributed, session};
