@@ -14,6 +14,7 @@ use super::settled::{constant_of, decisions, settle, target};
 use super::slots::Slot;
 use super::value::Evaluator;
 use super::walk::{Program, Sites, walk};
+use super::unread::leave_out_unread;
 use super::warps::{Actors, Aim, Unit, join};
 use crate::rings::{Condition, Expr, Op, Role, Skeleton, SlotArray, Step};
 
@@ -192,8 +193,7 @@ fn programs(
                 }
             }
             let program = &walked[number].0;
-            let is_same = |known: &Program| known.steps == program.steps && known.keys == program.keys;
-            match different.iter_mut().find(|(known, _)| is_same(&walked[*known].0)) {
+            match different.iter_mut().find(|(known, _)| is_same(&walked[*known].0, program)) {
                 Some((_, threads)) => threads.extend(&class.threads),
                 None => different.push((number, class.threads.clone())),
             }
@@ -205,9 +205,27 @@ fn programs(
         if counters.len() == known {
             let programs =
                 different.into_iter().map(|(number, threads)| (std::mem::take(&mut walked[number].0), threads));
-            return Ok(Some(programs.collect()));
+            let mut programs: Programs = programs.collect();
+            leave_out_unread(&mut programs, counters);
+            return Ok(Some(without_equal(programs)));
         }
     }
+}
+
+fn is_same(one: &Program, other: &Program) -> bool {
+    one.steps == other.steps && one.keys == other.keys
+}
+
+/// Gives each program once, with the threads of all that are equal.
+fn without_equal(programs: Programs) -> Programs {
+    let mut different = Programs::new();
+    for (program, threads) in programs {
+        match different.iter_mut().find(|(known, _)| is_same(known, &program)) {
+            Some((_, others)) => others.extend(threads),
+            None => different.push((program, threads)),
+        }
+    }
+    different
 }
 
 /// Whether a warp's lanes have no conflict with each other in an array: one step fills its slots, of other blocks than those in which the warp

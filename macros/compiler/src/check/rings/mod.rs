@@ -73,6 +73,7 @@ mod symbol;
 mod tested;
 mod turns;
 mod unmet;
+mod unread;
 mod value;
 mod walk;
 mod warps;
