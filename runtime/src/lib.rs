@@ -275,8 +275,8 @@ pub mod __private {
     pub use crate::program::cuda::Header;
     pub use crate::program::cuda::replace::{Replacement, replace};
     pub use crate::program::launch_terms::{
-        ClosureCall, Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchTerms, LaunchValue, Operation,
-        Rounded, Term, VectorCheck,
+        ClosureCall, Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchPart, LaunchTerms, LaunchValue,
+        Operation, Rounded, Term, VectorCheck,
     };
     pub use crate::program::layout::*;
     pub use crate::program::message::{MessageSlot, Shown, Values, led, line, with_sides, with_sides_below};

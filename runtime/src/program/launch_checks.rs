@@ -13,8 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::launch_terms::{LaunchCheck, Term, VectorCheck};
 use super::order::Resolved;
 use crate::shape::Shape;
-use graph::{Arguments, Graph, Id, call_at};
+use arguments::{Arguments, Id};
+use graph::{Graph, call_at};
 
+mod arguments;
 mod floats;
 mod graph;
 mod numbers;
@@ -42,7 +44,6 @@ struct Vector {
     lanes: Id,
     bytes: u64,
     start: Option<Id>,
-    repeats: bool,
 }
 
 /// A place in a Rust file: its name, the line and the column.
@@ -116,10 +117,10 @@ impl LaunchChecks {
         let mut id = |terms: &[Term]| self.graph.add(terms, function, arguments);
         let vector = match check.vector {
             None => None,
-            Some(VectorCheck { element, lanes, of, start, repeats }) => {
+            Some(VectorCheck { element, lanes, of, start }) => {
                 let start = if start.is_empty() { None } else { Some(id(start)?) };
                 let bytes = function.0[function.1].definition.types[usize::from(of)].size as u64;
-                Some(Vector { element: id(element)?, lanes: id(lanes)?, bytes, start, repeats })
+                Some(Vector { element: id(element)?, lanes: id(lanes)?, bytes, start })
             }
         };
         Some(Check { index: id(check.index)?, length: id(check.length)?, is_end: check.is_end, vector })
@@ -128,9 +129,8 @@ impl LaunchChecks {
     /// Returns the checks that hold in a launch with these arguments, each as its bit. `bytes` returns those of a parameter.
     pub(crate) fn holding<'a>(&self, shape: &Shape, bytes: impl Fn(usize) -> Option<&'a [u8]>) -> u64 {
         let Some(values) = self.graph.values(shape, bytes) else { return 0 };
-        // A long loop has one test before it, behind which the assembler schedules its loads better than without.
-        let is_aligned = |Vector { element, lanes, bytes, start, repeats }: Vector| {
-            let Some(lanes) = values[lanes].literal().filter(|_| !repeats) else { return false };
+        let is_aligned = |Vector { element, lanes, bytes, start }: Vector| {
+            let Some(lanes) = values[lanes].literal() else { return false };
             values[element].is_multiple(lanes) && start.is_none_or(|start| values[start].is_multiple(lanes * bytes))
         };
         let holds = |check: &Check| {

@@ -9,8 +9,8 @@ pub struct LaunchTerms {
     pub device_calls: &'static [LaunchCall],
     /// The calls of closures.
     pub closure_calls: &'static [ClosureCall],
-    /// The integer that a device function returns, or those of a tuple that it returns.
-    pub results: &'static [&'static [Term]],
+    /// The parts of what a device function returns.
+    pub results: &'static [LaunchPart],
     /// The parameters of a kernel.
     pub parameters: &'static [LaunchParameter],
 }
@@ -58,8 +58,8 @@ pub enum Term {
     RankInTile(u16),
     /// The rank of a tile of so many threads in its block.
     TileRank(u16),
-    /// A part of what the device function of a slot returns, by its number among those of a tuple.
-    Result(u16, u8),
+    /// What the device function of a slot returns, or a field of it, or a field of a field.
+    Result(u16, &'static [&'static str]),
     /// A value of which nothing is known.
     Unknown,
     /// Any value of the type that is this entry of [`Definition::types`](super::template::Definition::types).
@@ -223,8 +223,6 @@ pub struct VectorCheck {
     pub of: u16,
     /// The address; nothing if it is that of a shared array, which is aligned for all vectors.
     pub start: &'static [Term],
-    /// Whether it is in a loop of which the text does not show how often it repeats.
-    pub repeats: bool,
 }
 
 /// A call of a device function whose arguments are known as far as its checks need them.
@@ -232,8 +230,17 @@ pub struct VectorCheck {
 pub struct LaunchCall {
     /// The slot of the function.
     pub callee: u16,
-    /// The values among the arguments, and the lengths of those that are memory, or the parameters that they are; nothing for the others.
-    pub arguments: &'static [&'static [Term]],
+    /// For each argument, the parts of which something may be known.
+    pub arguments: &'static [&'static [LaunchPart]],
+}
+
+/// A part of a struct or a tuple, by the names of the fields to it in C++; with none, all of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchPart {
+    /// The names, from the outermost struct on.
+    pub path: &'static [&'static str],
+    /// A value, or the length of memory; or what may be a struct or memory: a parameter, a field of one, or a result.
+    pub value: &'static [Term],
 }
 
 /// A call of a closure. All calls of it are listed, or none.
@@ -241,7 +248,7 @@ pub struct LaunchCall {
 pub struct ClosureCall {
     /// The closure: a parameter of the function by its index, or a number of its own.
     pub closure: u8,
-    /// The arguments, as those of a [`LaunchCall`].
+    /// The arguments, of which each is a value, or the length of memory.
     pub arguments: &'static [&'static [Term]],
 }
 

@@ -3,38 +3,22 @@
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
+use super::arguments::{Argument, Arguments, Id, field_of_parts, fields};
 use super::floats::{Float, Floats};
 use super::numbers::{NumberType, Numbers};
 use super::values::{Integer, Values};
 use crate::program::constant::Value;
 use crate::program::launch_terms::{
-    ClosureCall, Comparison, LaunchCall, LaunchParameter, LaunchValue, Operation, Rounded, Term,
+    ClosureCall, Comparison, LaunchCall, LaunchParameter, LaunchPart, LaunchValue, Operation, Rounded, Term,
 };
 use crate::program::order::Resolved;
 use crate::program::template::{Definition, Slot};
-use crate::program::type_info::{Content, Field, TypeInfo, TypeName};
+use crate::program::type_info::{TypeInfo, TypeName};
 use crate::scalar::Scalar;
 use crate::shape::Shape;
 
 /// The most expressions of a program.
 const MOST_NODES: usize = 2048;
-
-/// An expression, by its number.
-pub(super) type Id = usize;
-
-/// An argument of a call.
-#[derive(Debug, Clone)]
-pub(super) enum Argument {
-    /// A number, or the length of memory.
-    Number(Id),
-    /// A parameter of the kernel that is memory.
-    Memory { length: Id, start: Id },
-    /// A struct that is a part of a parameter of the kernel.
-    Struct { parameter: usize, offset: usize, ty: TypeInfo },
-}
-
-/// The arguments of a call; `None` for one of which nothing is known.
-pub(super) type Arguments = Vec<Option<Argument>>;
 
 /// An expression of others, with everything that does not depend on the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,13 +84,20 @@ impl Graph {
 
     /// Returns an argument, or a part of it.
     fn field(&mut self, arguments: &[Option<Argument>], index: u8, path: &[&str]) -> Option<Argument> {
-        let mut part = arguments.get(usize::from(index))?.clone()?;
-        for name in path {
-            let Argument::Struct { parameter, offset, ty } = &part else { return None };
-            let field = fields(ty)?.iter().find(|field| field.name == *name)?;
-            part = self.part(*parameter, offset + field.offset, &field.ty)?;
+        self.part_of(arguments.get(usize::from(index))?.as_ref()?, path)
+    }
+
+    fn part_of(&mut self, whole: &Argument, path: &[&str]) -> Option<Argument> {
+        let [name, rest @ ..] = path else { return Some(whole.clone()) };
+        match whole {
+            Argument::Number(_) | Argument::Memory { .. } => None,
+            Argument::Struct { parameter, offset, ty } => {
+                let field = fields(ty)?.iter().find(|field| field.name == *name)?;
+                let part = self.part(*parameter, offset + field.offset, &field.ty)?;
+                self.part_of(&part, rest)
+            }
+            Argument::Parts(parts) => self.part_of(&field_of_parts(parts, name), rest),
         }
-        Some(part)
     }
 
     /// Adds an expression of a function that is called with these arguments. Returns `None` if there are too many.
@@ -197,7 +188,7 @@ impl Graph {
         let argument = match term {
             Term::Parameter(index) | Term::Length(index) | Term::Start(index) => self.field(arguments, index, &[])?,
             Term::Field(index, path) => self.field(arguments, index, path)?,
-            Term::Result(slot, part) => return self.result(place, slot, part, arguments),
+            Term::Result(slot, path) => self.result(place, slot, path, arguments)?,
             Term::OfClosure(closure, param) => {
                 let calls = place.0[place.1].definition.template.launch.closure_calls;
                 return self.passed(calls, (closure, param), place, arguments);
@@ -210,7 +201,9 @@ impl Graph {
         match (argument, term) {
             (Argument::Memory { start, .. }, Term::Start(_)) => Some(start),
             (Argument::Memory { length, .. }, Term::Length(_)) => Some(length),
-            (Argument::Number(id), Term::Length(_) | Term::Parameter(_) | Term::Field(..)) => Some(id),
+            (Argument::Number(id), Term::Length(_) | Term::Parameter(_) | Term::Field(..) | Term::Result(..)) => {
+                Some(id)
+            }
             _ => None,
         }
     }
@@ -222,21 +215,37 @@ impl Graph {
         call: &LaunchCall,
         arguments: &[Option<Argument>],
     ) -> Arguments {
-        let argument = |terms: &&[Term]| match **terms {
-            [] => None,
+        call.arguments.iter().map(|parts| self.composed(parts, caller, arguments)).collect()
+    }
+
+    /// Returns what has these parts.
+    fn composed(&mut self, parts: &[LaunchPart], place: Place<'_>, arguments: &[Option<Argument>]) -> Option<Argument> {
+        let mut of = |part: &LaunchPart| match *part.value {
             [Term::Parameter(index)] => self.field(arguments, index, &[]),
             [Term::Field(index, path)] => self.field(arguments, index, path),
-            _ => self.add(terms, caller, arguments).map(Argument::Number),
+            [Term::Result(slot, path)] => self.result(place, slot, path, arguments),
+            _ => self.add(part.value, place, arguments).map(Argument::Number),
         };
-        call.arguments.iter().map(argument).collect()
+        match parts {
+            [] => None,
+            [whole] if whole.path.is_empty() => of(whole),
+            _ => Some(Argument::Parts(parts.iter().filter_map(|part| Some((part.path, of(part)?))).collect())),
+        }
     }
 
     /// Returns a part of what a function returns to its caller.
-    fn result(&mut self, place: Place<'_>, slot: u16, part: u8, arguments: &[Option<Argument>]) -> Option<Id> {
-        self.in_callee(place, slot, arguments, |graph, callee, arguments| {
+    fn result(
+        &mut self,
+        place: Place<'_>,
+        slot: u16,
+        path: &[&str],
+        arguments: &[Option<Argument>],
+    ) -> Option<Argument> {
+        let whole = self.in_callee(place, slot, arguments, |graph, callee, arguments| {
             let results = callee.0[callee.1].definition.template.launch.results;
-            graph.add(results.get(usize::from(part))?, callee, arguments)
-        })
+            graph.composed(results, callee, arguments)
+        })?;
+        self.part_of(&whole, path)
     }
 
     /// Returns what a function that gets a closure passes to a parameter of it.
@@ -254,20 +263,20 @@ impl Graph {
     }
 
     /// Reads something of the function that a call calls, with its arguments.
-    fn in_callee(
+    fn in_callee<T>(
         &mut self,
         (functions, index): Place<'_>,
         slot: u16,
         arguments: &[Option<Argument>],
-        read: impl FnOnce(&mut Graph, Place<'_>, &[Option<Argument>]) -> Option<Id>,
-    ) -> Option<Id> {
+        read: impl FnOnce(&mut Graph, Place<'_>, &[Option<Argument>]) -> Option<T>,
+    ) -> Option<T> {
         let callee = functions[index].callee(slot)?;
         let call = call_at(&functions[index], slot).filter(|_| !self.open.contains(&(index, slot)))?;
         self.open.push((index, slot));
         let arguments = self.arguments((functions, index), call, arguments);
-        let id = read(self, (functions, callee), &arguments);
+        let known = read(self, (functions, callee), &arguments);
         self.open.pop();
-        id
+        known
     }
 
     /// Returns what any of the calls passes to a parameter of a closure.
@@ -451,16 +460,5 @@ fn number(function: &Definition, index: u16) -> Option<i128> {
         Value::Scalar(Scalar::Signed(number, _)) => Some(number),
         Value::Scalar(Scalar::Unsigned(number, _)) => i128::try_from(number).ok(),
         _ => None,
-    }
-}
-
-/// Returns the fields of a struct whose `DeviceCopy` is derived.
-fn fields(ty: &TypeInfo) -> Option<&[Field]> {
-    match &ty.name {
-        TypeName::User(user) => match &user.content {
-            Content::Fields(fields) => Some(fields),
-            Content::Variants { .. } => None,
-        },
-        TypeName::Prelude(_) | TypeName::Template { .. } => None,
     }
 }

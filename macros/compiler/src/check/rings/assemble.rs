@@ -12,9 +12,9 @@ use super::races::{self, Guard};
 use super::same_turns::come_to_the_same;
 use super::settled::{constant_of, decisions, settle, target};
 use super::slots::Slot;
+use super::unread::leave_out_unread;
 use super::value::Evaluator;
 use super::walk::{Program, Sites, walk};
-use super::unread::leave_out_unread;
 use super::warps::{Actors, Aim, Unit, join};
 use crate::rings::{Condition, Expr, Op, Role, Skeleton, SlotArray, Step};
 

@@ -13,8 +13,8 @@ pub(crate) struct AtLaunch {
     pub(crate) checks: Vec<LaunchCheck>,
     pub(crate) calls: Vec<LaunchCall>,
     pub(crate) closure_calls: Vec<ClosureCall>,
-    /// The integer that the function returns, or the parts of the tuple that it returns.
-    pub(crate) result: Vec<Terms>,
+    /// The parts of what the function returns of which something may be known.
+    pub(crate) results: Vec<LaunchPart>,
 }
 
 /// A check: an index, or the end of a part of memory, and the length of the memory; or, without an access, a number and what it is less than if it
@@ -44,14 +44,21 @@ pub(crate) struct VectorCheck {
     pub(crate) lanes: Terms,
     pub(crate) of: TypeId,
     pub(crate) start: Terms,
-    pub(crate) repeats: bool,
 }
 
-/// A call of a device function. For each argument, it has the integer that it is, or the length of the memory that it is; or the parameter.
+/// A call of a device function. For each argument, it has the parts of which something may be known.
 #[derive(Debug)]
 pub(crate) struct LaunchCall {
     pub(crate) callee: SlotId,
-    pub(crate) arguments: Vec<Terms>,
+    pub(crate) arguments: Vec<Vec<LaunchPart>>,
+}
+
+/// A part of a struct or a tuple, by the names of the fields to it; with none, all of a value. It is an integer, the length of memory, or a
+/// parameter, a field of one or a result, which may be a struct itself.
+#[derive(Debug)]
+pub(crate) struct LaunchPart {
+    pub(crate) path: Vec<String>,
+    pub(crate) value: Terms,
 }
 
 /// A call of a closure: of a parameter by its index, or of one with a name, behind the parameters.
@@ -90,7 +97,8 @@ pub(crate) enum Term {
     Launch(&'static str, Option<u8>),
     RankInTile(ValueId),
     TileRank(ValueId),
-    Result(SlotId, u8),
+    /// What a call returns, or a field of it, or a field of a field.
+    Result(SlotId, Vec<String>),
     Unknown,
     /// Any value of an integer type; whether that alone says much, as of a byte.
     AnyOf(TypeId, NumberKind, bool),
@@ -323,18 +331,16 @@ pub(crate) fn launch_terms(at_launch: &AtLaunch, function: &Function) -> TokenSt
     let checks = at_launch.checks.iter().map(|LaunchCheck { index, length, is_end, vector, sites }| {
         let ([index, length], sites) = ([index, length].map(|terms| list(terms)), sites.iter().map(|site| site.0));
         let vector = match vector {
-            Some(VectorCheck { element, lanes, of: TypeId(of), start, repeats }) => {
+            Some(VectorCheck { element, lanes, of: TypeId(of), start }) => {
                 let [element, lanes, start] = [element, lanes, start].map(|terms| list(terms));
-                quote!(Some(VectorCheck {
-                    element: #element, lanes: #lanes, of: #of, start: #start, repeats: #repeats
-                }))
+                quote!(Some(VectorCheck { element: #element, lanes: #lanes, of: #of, start: #start }))
             }
             None => quote!(None),
         };
         quote!(LaunchCheck { index: #index, length: #length, is_end: #is_end, vector: #vector, sites: &[#(#sites),*] })
     });
     let calls = at_launch.calls.iter().map(|LaunchCall { callee, arguments }| {
-        let (callee, arguments) = (callee.0, arguments.iter().map(|terms| list(terms)));
+        let (callee, arguments) = (callee.0, arguments.iter().map(|parts| part_list(parts)));
         quote!(LaunchCall { callee: #callee, arguments: &[#(#arguments),*] })
     });
     let parameters = function.params.iter().map(|param| match &param.ty {
@@ -345,19 +351,19 @@ pub(crate) fn launch_terms(at_launch: &AtLaunch, function: &Function) -> TokenSt
         ParamType::Slice { .. } => quote!(LaunchParameter::Memory),
         _ => quote!(LaunchParameter::Other),
     });
-    let result = at_launch.result.iter().map(|terms| list(terms));
+    let results = at_launch.results.iter().map(part);
     let closure_calls = at_launch.closure_calls.iter().map(|ClosureCall { closure, arguments }| {
         let arguments = arguments.iter().map(|terms| list(terms));
         quote!(ClosureCall { closure: #closure, arguments: &[#(#arguments),*] })
     });
-    let (checks, calls, result) = (slice(checks.collect()), slice(calls.collect()), slice(result.collect()));
+    let (checks, calls, results) = (slice(checks.collect()), slice(calls.collect()), slice(results.collect()));
     let closure_calls = slice(closure_calls.collect());
     let parameters = match function.role {
         Role::Kernel => slice(parameters.collect()),
         Role::Device | Role::Method => quote!(&[]),
     };
     quote!(::phalanx::__private::LaunchTerms {
-        checks: #checks, device_calls: #calls, closure_calls: #closure_calls, results: #result, parameters: #parameters
+        checks: #checks, device_calls: #calls, closure_calls: #closure_calls, results: #results, parameters: #parameters
     })
 }
 
@@ -370,13 +376,23 @@ fn slice(values: Vec<TokenStream>) -> TokenStream {
             use {
                 ::core::option::Option::{None, Some},
                 ::phalanx::__private::{
-                    ClosureCall, Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchValue, Operation, Rounded,
-                    Term, VectorCheck,
+                    ClosureCall, Comparison, LaunchCall, LaunchCheck, LaunchParameter, LaunchPart, LaunchValue, Operation,
+                    Rounded, Term, VectorCheck,
                 },
             };
             &[#(#values),*]
         }),
     }
+}
+
+fn part_list(parts: &[LaunchPart]) -> TokenStream {
+    let parts = parts.iter().map(part);
+    quote!(&[#(#parts),*])
+}
+
+fn part(LaunchPart { path, value }: &LaunchPart) -> TokenStream {
+    let value = list(value);
+    quote!(LaunchPart { path: &[#(#path),*], value: #value })
 }
 
 fn list(terms: &[Term]) -> TokenStream {
@@ -404,7 +420,7 @@ fn list(terms: &[Term]) -> TokenStream {
         }
         Term::RankInTile(ValueId(size)) => quote!(Term::RankInTile(#size)),
         Term::TileRank(ValueId(size)) => quote!(Term::TileRank(#size)),
-        Term::Result(SlotId(slot), part) => quote!(Term::Result(#slot, #part)),
+        Term::Result(SlotId(slot), path) => quote!(Term::Result(#slot, &[#(#path),*])),
         Term::Unknown => quote!(Term::Unknown),
         Term::AnyOf(TypeId(ty), ..) => quote!(Term::AnyOf(#ty)),
         Term::AnyIn(ValueId(value)) => quote!(Term::AnyIn(#value)),

@@ -29,6 +29,12 @@ pub(super) fn all_checks(source: &str) -> Vec<String> {
     found.iter().filter(|check| !check.is_empty()).map(of_check).collect()
 }
 
+/// Returns the names in a list of them, each behind a dot.
+fn dotted(path: &str) -> String {
+    let names = path.trim_matches(['&', '[', ']']).split(',').filter(|name| !name.is_empty());
+    names.map(|name| format!(".{}", name.trim_matches('"'))).collect()
+}
+
 /// Returns terms in postfix order as an expression.
 pub(super) fn infix(terms: Vec<Vec<TokenTree>>) -> String {
     let mut stack: Vec<String> = Vec::new();
@@ -57,15 +63,17 @@ pub(super) fn infix(terms: Vec<Vec<TokenTree>>) -> String {
             "OfPassedClosure" => format!("passed({})", inside.replace("u16", "").replace("u8", "")),
             "Field" => {
                 let (index, path) = inside.split_once(',').unwrap();
-                let path = path.trim_matches(['&', '[', ']', '"']).replace("\",\"", ".");
-                format!("p{}.{path}", number(index).trim_end_matches('u'))
+                format!("p{}{}", number(index).trim_end_matches('u'), dotted(path))
             }
             "Float" | "SuffixedFloat" | "TypedFloat" => inside.split('"').nth(1).unwrap().into(),
             "Rounded" => {
                 let name = inside.trim_start_matches("Rounded::").to_lowercase();
                 format!("{name}({})", last(&mut stack))
             }
-            "Result" => format!("result({})", inside.replace("u16", "").replace("u8", "")),
+            "Result" => {
+                let (slot, path) = inside.split_once(',').unwrap();
+                format!("result({}){}", slot.trim_end_matches("u16"), dotted(path))
+            }
             "Unknown" => "?".into(),
             "AnyOf" | "AnyIn" => format!("any({})", inside.trim_end_matches("u16")),
             "Cast" => format!("T({})", last(&mut stack)),
@@ -256,32 +264,69 @@ fn device_functions() {
     let calls = list(expansion, "device_calls").unwrap();
     let [.., TokenTree::Group(fields)] = &calls[0][..] else { panic!("{calls:?}") };
     let arguments = list(fields.stream(), "arguments").unwrap();
-    let arguments: Vec<String> = arguments
-        .iter()
-        .map(|argument| match &argument[..] {
-            [_, TokenTree::Group(terms)] if terms.stream().is_empty() => "nothing".into(),
-            [_, TokenTree::Group(terms)] => infix(super::split(&terms.stream().into_iter().collect::<Vec<_>>())),
-            other => panic!("{other:?}"),
-        })
-        .collect();
+    let parts = |argument: &Vec<TokenTree>| match &argument[..] {
+        [_, TokenTree::Group(parts)] => fields_of_parts(parts.stream()).join(", "),
+        other => panic!("{other:?}"),
+    };
+    let arguments: Vec<String> = arguments.iter().map(parts).collect();
     assert_eq!(arguments, ["p0", "RankInGrid{<p2}", "T(p3)"]);
+}
+
+/// Returns the parts of an argument.
+fn fields_of_parts(parts: TokenStream) -> Vec<String> {
+    super::split(&parts.into_iter().collect::<Vec<_>>()).iter().filter_map(|part| field_of_part(part)).collect()
+}
+
+/// Returns a part, behind the names of the fields to it; none of what is no part.
+fn field_of_part(part: &[TokenTree]) -> Option<String> {
+    let [.., TokenTree::Group(fields)] = part else { return None };
+    let of = |name| list(fields.stream(), name).unwrap_or_default();
+    let path: Vec<String> = of("path").iter().flatten().map(|name| name.to_string().replace('"', "")).collect();
+    let value = infix(of("value"));
+    Some(if path.is_empty() { value } else { format!("{}: {value}", path.join(".")) })
+}
+
+#[test]
+fn structs_and_tuples() {
+    let passed = |body: &str| {
+        let calls = list(expand(&format!("{KERNEL} {{ {body} }}")), "device_calls").unwrap();
+        let parts = calls.iter().filter(|call| !call.is_empty()).flat_map(|call| {
+            let [.., TokenTree::Group(fields)] = &call[..] else { panic!("{call:?}") };
+            let arguments = list(fields.stream(), "arguments").unwrap();
+            arguments.into_iter().map(|argument| match &argument[..] {
+                [_, TokenTree::Group(parts)] => fields_of_parts(parts.stream()).join(", "),
+                other => panic!("{other:?}"),
+            })
+        });
+        parts.collect::<Vec<String>>()
+    };
+    let plane = "let plane = Plane { width: w, height: n, corner: Corner { x: 4, y: x[0] as usize } };";
+    assert_eq!(passed(&format!("{plane} out[0] = x[at(&plane, n)];")), ["width: p3, height: p2, corner.x: 4", "p2"]);
+    assert_eq!(passed("out[0] = x[at((n, (w, 3)), n)];"), ["_0: p2, _1._0: p3, _1._1: 3", "p2"]);
+    assert_eq!(passed("let g = plane(w); out[0] = x[at(g, g.width)];"), ["p3", "result(0)", "result(0).width"]);
+    has(&format!("{plane} out[plane.corner.x] = x[plane.width];"), &["0 < len0", "4 < len1", "p3 < len0"]);
+    has("let g = plane(w); out[g.corner.x] = 1.0;", &["result(0).corner.x < len1"]);
+    has(
+        "let Plane { width, corner: Corner { x: left, .. }, .. } = plane(w); out[width + left] = 1.0;",
+        &["(result(0).width + result(0).corner.x) < len1"],
+    );
+    // What may change is not known.
+    has("let mut g = Plane { width: w, height: n }; g.width += 1; out[g.width] = 1.0;", &[]);
+    let method =
+        "#[device] fn f(x: &[f32], at: (usize, usize), of: &Plane) -> f32 { let (i, j) = at; x[j * of.width + i] }";
+    assert_eq!(checks(method), ["((p1._1 * p2.width) + p1._0) < len0"]);
 }
 
 #[test]
 fn results_of_device_functions() {
-    has("let (a, b) = place(n); out[b] = x[at(a, w)];", &["result(0,1) < len1", "result(1,0) < len0"]);
+    has("let (a, b) = place(n); out[b] = x[at(a, w)];", &["result(0)._1 < len1", "result(1) < len0"]);
     let of_function = |source: &str| {
-        let expansion = expand(source);
-        let found = list(expansion, "results").unwrap();
-        let terms = |part: &Vec<TokenTree>| match &part[..] {
-            [_, TokenTree::Group(terms)] => Some(infix(super::split(&terms.stream().into_iter().collect::<Vec<_>>()))),
-            _ => None,
-        };
-        found.iter().filter_map(terms).collect::<Vec<String>>()
+        let found: Vec<Vec<TokenTree>> = list(expand(source), "results").unwrap();
+        found.iter().filter_map(|part| field_of_part(part)).collect::<Vec<String>>()
     };
     let place =
         "#[device] fn place(w: u32) -> (u32, f32) { let i = this_grid().thread_rank() as u32; (i % w, i as f32) }";
-    assert_eq!(of_function(place), ["rem(T(RankInGrid), p0)", "T(T(RankInGrid))"]);
+    assert_eq!(of_function(place), ["_0: rem(T(RankInGrid), p0)", "_1: T(T(RankInGrid))"]);
     assert_eq!(of_function("#[device] fn at(x: usize, y: usize) -> usize { y * 8 + x }"), ["((p1 * 8) + p0)"]);
     let early = "#[device] fn at(x: usize, y: usize) -> usize { if x > y { return y; } x }";
     assert!(of_function(early).is_empty(), "it returns elsewhere, too");
@@ -355,7 +400,7 @@ fn arms_tables_and_loads() {
     has("out[match w { 0 => { let k = n; k + 1 } _ => 5 }] = 1.0;", &["((p2 + 1) or 5) < len1"]);
     has(
         "let (a, b) = if n > 3 { (w, 1) } else { place(n) }; out[a + b] = 1.0;",
-        &["((p3 or result(1,0)) + (1 or result(1,1))) < len1"],
+        &["((p3 or result(1)._0) + (1 or result(1)._1)) < len1"],
     );
     let with_table = |body: &str| {
         format!(

@@ -129,7 +129,7 @@ fn vectors() {
     );
     hoists(
         "for i in 0..a { let v = rows[b].load_vec::<4>(i); *r += v[0]; }",
-        "covers_row_vectors<4>(rows, values_of(steps)) && covers(rows, values_of(b))",
+        "covers(rows, values_of(b)) && covers_row_vectors<4>(rows, values_of(steps))",
         &["const auto v = load_vec_unchecked<4>(row_of_unchecked(rows, b), i);"],
     );
 }

@@ -12,14 +12,12 @@ use super::launch_closures::{ClosureUses, named_by};
 use super::launch_lengths::distance;
 use super::launch_limits::{Limit, between, comparison};
 use super::launch_scope::{MOST_READ, Origin, Scope};
-use super::launch_terms::{one_of, outcomes};
 use super::nest::{last, parts};
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
 use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::message::Test;
-use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::range::Range;
 use crate::model::ty::ValueType;
 use crate::model::walk::{Child, children, walk, walk_block};
@@ -83,14 +81,7 @@ impl<'e> Walk<'e> {
         let Some(result) = body.tail.as_deref().filter(|_| self.scope.function.role != Role::Kernel && !returns) else {
             return;
         };
-        let parts = match &result.kind {
-            ExprKind::Tuple { elements, .. } => &elements[..],
-            _ => std::slice::from_ref(result),
-        };
-        let parts: Vec<Terms> = parts.iter().map(|part| self.argument(part)).collect();
-        if parts.iter().any(|part| may_be_known(part)) {
-            self.found.result = parts;
-        }
+        self.found.results = self.scope.parts(result, &mut argument);
     }
 
     fn block(&mut self, block: &'e Block) {
@@ -121,7 +112,7 @@ impl<'e> Walk<'e> {
                 for (local, value) in parts(pattern, init) {
                     self.declare(local, value, None);
                 }
-                self.declare_parts(pattern, init);
+                self.scope.declare_parts(pattern, init);
             }
             StmtKind::Split { halves, init } => {
                 self.scope.forget_changed(init);
@@ -151,41 +142,6 @@ impl<'e> Walk<'e> {
         } else if self.scope.function.kind(local) == Kind::Value {
             self.scope.left = MOST_READ;
             let terms = self.scope.terms(init);
-            self.scope.bind(local, Origin::Terms(terms));
-        }
-    }
-
-    /// Notes the values of variables that are parts of a tuple: of what a device function returns, or of the values of an `if` or a `match`.
-    fn declare_parts(&mut self, pattern: &Pattern, init: &'e Expr) {
-        if let PatternKind::Array { elements, .. } = &pattern.kind
-            && let Some(constant) = self.scope.constant(init)
-        {
-            elements.iter().for_each(|element| self.declare_part(element, vec![Term::AnyIn(constant)]));
-        }
-        let PatternKind::Tuple { elements, rest: false } = &pattern.kind else { return };
-        if let ExprKind::Tuple { elements: values, .. } = &init.kind {
-            elements.iter().zip(values).for_each(|(pattern, value)| self.declare_parts(pattern, value));
-            return;
-        }
-        let Some(outcomes) = outcomes(init) else { return };
-        for (index, element) in (0..=u8::MAX).zip(elements) {
-            self.scope.left = MOST_READ;
-            let part = |outcome: &&'e Expr| match &outcome.kind {
-                ExprKind::Call { slot, .. } => Some(vec![Term::Result(*slot, index)]),
-                ExprKind::Tuple { elements, .. } => Some(self.scope.terms(elements.get(usize::from(index))?)),
-                _ => self.scope.constant(outcome).map(|constant| vec![Term::AnyIn(constant)]),
-            };
-            if let Some(parts) = outcomes.iter().map(part).collect() {
-                self.declare_part(element, one_of(parts));
-            }
-        }
-    }
-
-    /// Notes the value of a variable, unless it may change.
-    fn declare_part(&mut self, pattern: &Pattern, terms: Terms) {
-        if let PatternKind::Bind { local, sub: None } = pattern.kind
-            && self.scope.function.local(local).mutable.is_none()
-        {
             self.scope.bind(local, Origin::Terms(terms));
         }
     }
@@ -348,14 +304,18 @@ impl<'e> Walk<'e> {
         self.check(LaunchCheck { index, length, is_end, vector: None, sites: vec![access.site] });
     }
 
-    /// Notes the access of a vector, which ends behind its lanes.
+    /// Notes the access of a vector, which ends behind its lanes. A long loop has one test before it, behind which the assembler schedules its
+    /// loads better than without.
     fn vector(&mut self, access: &Access<'e>, lanes: Option<Terms>) {
+        if self.loops > 0 {
+            return;
+        }
         self.scope.left = MOST_READ;
         let Some((lanes, length)) = lanes.zip(self.scope.length(access.memory)) else { return };
         let mut index = self.scope.terms(access.index);
         index.extend_from_slice(&lanes);
         index.push(Term::Operation(Operation::End));
-        if let Some(vector) = self.scope.vector(access.memory, access.index, lanes, self.loops > 0) {
+        if let Some(vector) = self.scope.vector(access.memory, access.index, lanes) {
             self.check(LaunchCheck { index, length, is_end: true, vector: Some(vector), sites: vec![access.site] });
         }
     }
@@ -407,7 +367,7 @@ impl<'e> Walk<'e> {
         else {
             return;
         };
-        let arguments = arguments.iter().map(|argument| self.argument(argument)).collect();
+        let arguments = arguments.iter().map(|passed| self.scope.parts(passed, &mut argument)).collect();
         self.found.calls.push(LaunchCall { callee: *slot, arguments });
     }
 
@@ -430,23 +390,23 @@ impl<'e> Walk<'e> {
 
     fn call_of_closure(&mut self, expr: &'e Expr) {
         let ExprKind::CallClosure { closure, arguments, .. } = &expr.kind else { return };
-        let arguments = arguments.iter().map(|argument| self.argument(argument)).collect();
+        let arguments = arguments.iter().map(|passed| argument(&mut self.scope, passed)).collect();
         self.uses.is_called(*closure, expr, arguments);
     }
+}
 
-    /// Returns the integer or the length that an argument is.
-    fn argument(&mut self, argument: &'e Expr) -> Terms {
-        self.scope.left = MOST_READ;
-        let terms = match argument.result_kind {
-            Kind::Memory(_) => match self.scope.parameter(argument) {
-                Some(index) => vec![Term::Parameter(index)],
-                None => self.scope.length(argument).unwrap_or_default(),
-            },
-            Kind::Value | Kind::Reference { mutable: false } => self.scope.terms(argument),
-            _ => Terms::new(),
-        };
-        if may_be_known(&terms) { terms } else { Terms::new() }
-    }
+/// Returns the integer or the length that an argument is; nothing if nothing may be known of it.
+fn argument<'e>(scope: &mut Scope<'e>, argument: &'e Expr) -> Terms {
+    scope.left = MOST_READ;
+    let terms = match argument.result_kind {
+        Kind::Memory(_) => match scope.parameter(argument) {
+            Some(index) => vec![Term::Parameter(index)],
+            None => scope.length(argument).unwrap_or_default(),
+        },
+        Kind::Value | Kind::Reference { mutable: false } => scope.terms(argument),
+        _ => Terms::new(),
+    };
+    if may_be_known(&terms) { terms } else { Terms::new() }
 }
 
 /// Whether a block always leaves what is around it.

@@ -5,7 +5,6 @@ use super::called::computed_by;
 use super::control::plain_tail;
 
 use crate::emit::cuda::at_launch::{NumberKind, Operation, Term, Terms};
-use crate::emit::cuda::name::field_name;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp, integer};
 use crate::model::group::Group;
 use crate::model::op::Op;
@@ -15,6 +14,7 @@ use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{LocalId, TypeId, ValueId};
 
 use super::launch_limits::{Limit, is_same};
+use super::launch_parts::Whence;
 use super::launch_scope::{Origin, Scope};
 
 /// The most terms of an expression.
@@ -89,10 +89,10 @@ impl<'e> Scope<'e> {
                 let terms = self.terms(inner);
                 converted(terms, ty)
             }
-            ExprKind::Field { .. } => match (self.field(expr), self.part_of_parameter(expr)) {
-                (Some(field), _) => self.terms(field),
-                (None, Some((index, path))) => vec![Term::Field(index, path)],
-                (None, None) => self.constant(expr).map_or(vec![Term::Unknown], |constant| vec![Term::AnyIn(constant)]),
+            ExprKind::Field { .. } => match self.whence(expr) {
+                Some(Whence::Value(field)) => self.terms(field),
+                Some(part) => part.terms().unwrap_or_else(|| vec![Term::Unknown]),
+                None => self.constant(expr).map_or(vec![Term::Unknown], |constant| vec![Term::AnyIn(constant)]),
             },
             ExprKind::Binary { op, left, right, .. } => match operation(*op) {
                 Some(operation) => {
@@ -124,7 +124,7 @@ impl<'e> Scope<'e> {
                 (None, None, _) => vec![Term::Unknown],
             },
             ExprKind::CallClosure { closure, arguments, .. } => self.called(*closure, arguments),
-            ExprKind::Call { slot, .. } => vec![Term::Result(*slot, 0)],
+            ExprKind::Call { slot, .. } => vec![Term::Result(*slot, Vec::new())],
             _ => vec![Term::Unknown],
         }
     }
@@ -250,43 +250,6 @@ impl<'e> Scope<'e> {
         let start = self.terms(&range.start);
         let parts = self.operation(Operation::Or, start, step);
         [numbers, parts, vec![Term::Operation(Operation::Stepped)]].concat()
-    }
-
-    /// Returns the value of a field, if the text shows the value of the struct or the tuple.
-    fn field(&self, expr: &'e Expr) -> Option<&'e Expr> {
-        let ExprKind::Field { base, member } = &expr.kind else { return None };
-        let whole = match &base.kind {
-            ExprKind::Local(local) => match self.origin(*local) {
-                Some(Origin::Value(init, _)) => init,
-                _ => return None,
-            },
-            ExprKind::Field { .. } => self.field(base)?,
-            _ => return None,
-        };
-        match &whole.kind {
-            ExprKind::Struct { fields, .. } => fields.iter().find(|(name, _)| name == member).map(|(_, value)| value),
-            _ => None,
-        }
-    }
-
-    /// Returns the parameter, and the way to the part of it, that an expression is.
-    fn part_of_parameter(&self, expr: &'e Expr) -> Option<(u8, Vec<String>)> {
-        match &expr.kind {
-            ExprKind::Local(local) => match self.origin(*local)? {
-                Origin::Parameter(index) => Some((index, Vec::new())),
-                Origin::Value(init, None) => self.part_of_parameter(init),
-                Origin::Value(..) | Origin::Range(_) | Origin::Terms(_) => None,
-            },
-            ExprKind::Deref(inner) | ExprKind::Borrow { mutable: false, target: inner } => {
-                self.part_of_parameter(inner)
-            }
-            ExprKind::Field { base, member } => {
-                let (index, mut path) = self.part_of_parameter(base)?;
-                path.push(field_name(member));
-                Some((index, path))
-            }
-            _ => None,
-        }
     }
 
     /// Returns the value of a closure that only computes, whose body sees its parameters and variables that exist where it is called, too.

@@ -9,20 +9,14 @@ use crate::model::op::{Op, Part};
 use crate::model::ty::{ParamType, TypeShape};
 
 impl<'e> Scope<'e> {
-    /// Returns what is to hold of the access of a vector with these lanes, beside its bounds. It may be in a loop that repeats.
-    pub(super) fn vector(
-        &mut self,
-        memory: &'e Expr,
-        index: &'e Expr,
-        lanes: Terms,
-        repeats: bool,
-    ) -> Option<VectorCheck> {
+    /// Returns what is to hold of the access of a vector with these lanes, beside its bounds.
+    pub(super) fn vector(&mut self, memory: &'e Expr, index: &'e Expr, lanes: Terms) -> Option<VectorCheck> {
         let (TypeShape::Scalar(_, of) | TypeShape::Named(of)) = *self.element(memory)? else { return None };
         let (offset, start) = self.beginning(memory)?;
         let mut element = offset;
         element.extend(self.terms(index));
         element.push(Term::Operation(Operation::Add));
-        Some(VectorCheck { element, lanes, of, start, repeats })
+        Some(VectorCheck { element, lanes, of, start })
     }
 
     /// Returns the number of lanes of a vector.

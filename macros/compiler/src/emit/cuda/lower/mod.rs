@@ -39,6 +39,8 @@ mod launch_closures;
 mod launch_lengths;
 mod launch_limits;
 mod launch_methods;
+mod launch_parts;
+mod launch_patterns;
 mod launch_scope;
 mod launch_terms;
 mod launch_vectors;
