@@ -222,11 +222,6 @@ pub fn plain_scalar<T: DeviceScalar>(value: T) -> T {
     value
 }
 
-/// Returns a constant that a pattern compares with.
-pub fn pattern_constant<T: DeviceConstant + DeviceEq>(value: &T) -> Constant {
-    constant(value)
-}
-
 /// A scalar type of the kernel language: an integer, a float or `bool`. As a bound it allows comparisons;
 /// [`Number`](crate::Number) allows arithmetic too. The trait is sealed.
 #[diagnostic::on_unimplemented(

@@ -3,6 +3,7 @@
 //! time.
 
 mod beside;
+mod cases;
 mod emit;
 mod messages;
 mod parse;
@@ -34,6 +35,26 @@ enum Content<'i> {
 struct Field<'i> {
     member: syn::Member,
     ty: &'i syn::Type,
+}
+
+/// Returns the impls for an enum with fields, or its errors.
+pub(crate) fn device_type(session: Session, item: TokenStream) -> TokenStream {
+    let mut diags = Diags::new(session);
+    let input = match syn::parse2::<DeriveInput>(item) {
+        Ok(input) => input,
+        Err(error) => {
+            diags.push(not_parsed(SpanRange::at(error.span()), &error.to_string()));
+            return diags.into_tokens();
+        }
+    };
+    let impls = cases::impls(&input, &mut diags);
+    match (impls, diags.gate()) {
+        (Some(impls), Ok(())) => impls,
+        _ => {
+            let (errors, stub) = (diags.into_tokens(), emit::stub(&input));
+            quote!(#errors #stub)
+        }
+    }
 }
 
 /// Returns the impls for the type, or its errors.

@@ -88,6 +88,7 @@ mod tuples_of_options;
 mod ty;
 mod unchecked;
 mod unroll;
+mod variants;
 mod vector;
 mod warp;
 

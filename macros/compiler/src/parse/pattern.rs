@@ -176,7 +176,8 @@ impl Parser<'_> {
                     }
                     None => {
                         let fields = (0..).map(Member::Unnamed).zip(fields).collect();
-                        Some(PatternKind::Struct { path: pat.path.to_token_stream(), fields, rest })
+                        let variant = self.variant_of_enum(&pat.path);
+                        Some(PatternKind::Struct { path: pat.path.to_token_stream(), variant, fields, rest })
                     }
                 }
             }
@@ -184,7 +185,8 @@ impl Parser<'_> {
                 let fields =
                     pat.fields.iter().map(|field| (member_of(&field.member), self.pattern(&field.pat, result_kind)));
                 let fields = fields.collect();
-                Some(PatternKind::Struct { path: pat.path.to_token_stream(), fields, rest: pat.rest.is_some() })
+                let (variant, rest) = (self.variant_of_enum(&pat.path), pat.rest.is_some());
+                Some(PatternKind::Struct { path: pat.path.to_token_stream(), variant, fields, rest })
             }
             Pat::Or(alternatives) => {
                 let around = self.alternatives.len();
@@ -373,7 +375,7 @@ impl Parser<'_> {
             return self.error(messages::matches_form(span));
         };
         let guard = guard.map(|guard| quote_spanned!(span.lo=> if #guard));
-        match syn::parse2(quote_spanned!(span.lo=> match #value { #pattern #guard => true, _ => false })) {
+        match syn::parse2(quote_spanned!(span.lo=> match (#value) { #pattern #guard => true, _ => false })) {
             Ok(expr) => self.match_expr(&expr, span),
             Err(_) => self.error(messages::matches_form(span)),
         }

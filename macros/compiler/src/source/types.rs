@@ -204,8 +204,29 @@ fn header(text: &str) -> &str {
 
 /// Returns the type of a field, by its name or its position, of the only structure of this name.
 pub(crate) fn field_of(text: &str, name: &str, field: &str) -> Option<syn::Type> {
-    let rest = only(after(text, "struct", name))?.trim_start();
     // One with parameters says less.
+    let definition = definition_of(text, "struct", name)?;
+    let fields = syn::parse_str::<syn::ItemStruct>(&definition).ok()?.fields;
+    field_among(fields, field)
+}
+
+/// Returns a variant of the only enum of this name.
+pub(crate) fn variant_of(text: &str, name: &str, variant: &str) -> Option<syn::Variant> {
+    let definition = definition_of(text, "enum", name)?;
+    syn::parse_str::<syn::ItemEnum>(&definition).ok()?.variants.into_iter().find(|of| of.ident == variant)
+}
+
+/// Returns the field of this name or position.
+pub(crate) fn field_among(fields: syn::Fields, field: &str) -> Option<syn::Type> {
+    fields.into_iter().enumerate().find_map(|(index, of)| {
+        let is_it = of.ident.as_ref().map_or_else(|| index.to_string() == field, |ident| ident == field);
+        is_it.then_some(of.ty)
+    })
+}
+
+/// Returns the text of the only structure or enum of this name.
+fn definition_of(text: &str, word: &str, name: &str) -> Option<String> {
+    let rest = only(after(text, word, name))?.trim_start();
     let (open, close) = match rest.chars().next()? {
         '{' => ('{', '}'),
         '(' => ('(', ')'),
@@ -222,13 +243,8 @@ pub(crate) fn field_of(text: &str, name: &str, field: &str) -> Option<syn::Type>
         };
         depth == 0
     })?;
-    let definition = format!("struct {name} {}", rest.get(..=end.0)?);
-    let definition = if open == '(' { definition + ";" } else { definition };
-    let fields = syn::parse_str::<syn::ItemStruct>(&definition).ok()?.fields;
-    fields.into_iter().enumerate().find_map(|(index, of)| {
-        let is_it = of.ident.as_ref().map_or_else(|| index.to_string() == field, |ident| ident == field);
-        is_it.then_some(of.ty)
-    })
+    let definition = format!("{word} {name} {}", rest.get(..=end.0)?);
+    Some(if open == '(' { definition + ";" } else { definition })
 }
 
 /// Returns what is behind each `word name` of a text.

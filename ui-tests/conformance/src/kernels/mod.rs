@@ -32,6 +32,7 @@ mod corners;
 mod cuda_functions;
 mod edges;
 mod elements;
+mod enums;
 #[macro_use]
 mod failing;
 mod deferred;

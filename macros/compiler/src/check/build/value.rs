@@ -173,9 +173,8 @@ impl<'f> Builder<'f> {
                 let held = held.unwrap_or_else(|| self.nothing(at));
                 self.in_outcome(held, outcome_of(path) == Some(Variant::Ok), at)
             }
-            ExprKind::Struct { fields, base, .. } => {
-                let members = fields.iter().map(|(member, _)| self.field(member)).collect();
-                self.aggregate(members, fields.iter().map(|(_, field)| field), base.as_deref(), at)
+            ExprKind::Struct { variant, fields, base, .. } => {
+                self.structure(variant.as_ref(), fields, base.as_deref(), at)
             }
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
             ExprKind::Method { method, operands, .. } => self.method(method, operands, at),
