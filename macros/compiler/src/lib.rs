@@ -162,6 +162,11 @@ impl Session {
         with_large_stack(|| expand::rings(self, file, options, item))
     }
 
+    /// Checks what `#[derive(DeviceType)]` is on, in the same way.
+    pub fn check_device_type(self, item: TokenStream) -> Vec<Fault> {
+        with_large_stack(|| derive::check_device_type(self, item))
+    }
+
     /// Checks what `#[derive(DeviceCopy)]` is on, in the same way. What only rustc knows of its fields is not asked.
     pub fn check_device_copy(self, item: TokenStream) -> Vec<Fault> {
         with_large_stack(|| derive::check_device_copy(self, item))

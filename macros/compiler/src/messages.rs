@@ -134,6 +134,12 @@ pub(crate) fn unsupported_type(at: SpanRange) -> Diag {
 }
 
 /// The same fault, with a help for this type.
+/// An enum of the file with fields, of which the kernel makes or matches a variant.
+pub(crate) fn enum_without_derive(at: SpanRange, name: &str) -> Diag {
+    Diag::new(Rule::UnsupportedType, at, format!("the enum `{name}` is not a type of kernels"))
+        .help(format!("derive it: `#[derive(Clone, Copy, DeviceType)]` above `enum {name}`"))
+}
+
 pub(crate) fn unsupported_type_with(at: SpanRange, help: &str) -> Diag {
     Diag::new(Rule::UnsupportedType, at, "this type is not part of the kernel language").help(help)
 }

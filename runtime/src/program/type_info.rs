@@ -144,7 +144,9 @@ impl TypeInfo {
             Content::Fields(fields) if variant.is_empty() => fields,
             Content::Cases(cases) => match cases.iter().find(|case| case.name == variant) {
                 Some(case) => &case.fields,
-                None => panic!("write a variant of `{self}` with the enum's name before it, or import it in the kernel's file"),
+                None => panic!(
+                    "write a variant of `{self}` with the enum's name before it, or import it in the kernel's file"
+                ),
             },
             Content::Fields(_) | Content::Variants { .. } => unreachable!("a literal of {self}"),
         }
@@ -197,9 +199,7 @@ impl TypeInfo {
             }),
             TypeName::User(user) => match &user.content {
                 Content::Fields(fields) => fields.iter().any(|field| field.ty.has_array()),
-                Content::Cases(cases) => {
-                    cases.iter().flat_map(|case| &case.fields).any(|field| field.ty.has_array())
-                }
+                Content::Cases(cases) => cases.iter().flat_map(|case| &case.fields).any(|field| field.ty.has_array()),
                 Content::Variants { .. } => false,
             },
         }

@@ -78,7 +78,8 @@ use crate::scalar::Scalar;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in device memory",
     note = "the types of kernels are the integer types, f32, f64, f16, bf16, e4m3, e5m2, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
-    note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
+    note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic",
+    note = "an enum whose variants have fields is a value of variables alone; for memory, write a struct with a fieldless enum and the fields of all variants"
 )]
 pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {
     /// The check of the layout, which is evaluated wherever bytes of the type are accessed, and fails to compile for a
@@ -104,7 +105,7 @@ pub(crate) fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[u8] {
 /// A type that has a C++ spelling in the generated text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type of the kernel language",
-    note = "the types of kernels are the integer types, f32, f64, f16, bf16, e4m3, e5m2, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "the types of kernels are the integer types, f32, f64, f16, bf16, e4m3, e5m2, bool, arrays of them, types with `#[derive(DeviceCopy)]`, and enums with `#[derive(DeviceType)]`",
     note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub trait DeviceType: 'static {

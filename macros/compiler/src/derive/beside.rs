@@ -22,7 +22,8 @@ fn derives(text: &str, line: usize, column: usize, of: &str) -> bool {
     }
     let item = before.rsplit([';', '{', '}']).next().unwrap_or_default().trim_end();
     let derives = item.split("#[derive(").skip(1).filter_map(|rest| rest.split_once(")]"));
-    (item.ends_with("struct") || item.ends_with("enum")) && derives.flat_map(|(list, _)| list.split(',')).any(|derived| derived.trim() == of)
+    (item.ends_with("struct") || item.ends_with("enum"))
+        && derives.flat_map(|(list, _)| list.split(',')).any(|derived| derived.trim() == of)
 }
 
 #[cfg(test)]

@@ -53,9 +53,11 @@ pub(super) fn impls(input: &DeriveInput, diags: &mut Diags) -> Option<TokenStrea
     }
     let is_compared = beside::shows_derive(ident, "PartialEq");
     let equality = is_compared.then(|| equality(ident, data.variants.iter().map(|variant| &variant.fields)));
-    let pattern = (!is_compared).then(|| quote! {
-        #[automatically_derived]
-        impl ::phalanx::__private::PatternConstant for #ident {}
+    let pattern = (!is_compared).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl ::phalanx::__private::PatternConstant for #ident {}
+        }
     });
     Some(quote! {
         #[automatically_derived]

@@ -77,6 +77,18 @@ pub(crate) fn device_copy(session: Session, item: TokenStream) -> TokenStream {
     }
 }
 
+/// Returns the errors of an enum with fields, as far as its text shows them.
+pub(crate) fn check_device_type(session: Session, item: TokenStream) -> Vec<Fault> {
+    let mut diags = Diags::new(session);
+    match syn::parse2::<DeriveInput>(item) {
+        Ok(input) => {
+            cases::impls(&input, &mut diags);
+        }
+        Err(error) => diags.push(not_parsed(SpanRange::at(error.span()), &error.to_string())),
+    }
+    diags.into_faults()
+}
+
 /// Returns the type's errors, as far as its text shows them.
 pub(crate) fn check_device_copy(session: Session, item: TokenStream) -> Vec<Fault> {
     let mut diags = Diags::new(session);

@@ -6,22 +6,41 @@ use syn::{ItemUse, Path, UseTree, parse_str};
 
 use super::Parser;
 use super::operand_types::TypeHint;
+use crate::messages;
 use crate::model::expr::Member;
 use crate::source;
+use crate::span::SpanRange;
 
 impl Parser<'_> {
     /// Returns the variant that a path names, if it names one. By Rust's convention, modules do not begin with a capital letter.
-    pub(super) fn variant_of_enum(&self, path: &Path) -> Option<Ident> {
+    pub(super) fn variant_of_enum(&mut self, path: &Path) -> Option<Ident> {
         let mut names = path.segments.iter().rev().map(|segment| &segment.ident);
         let last = names.next()?;
         match names.next() {
-            Some(owner) => owner.to_string().starts_with(char::is_uppercase).then(|| last.clone()),
+            Some(owner) => {
+                let name = owner.to_string();
+                let is_variant = name.starts_with(char::is_uppercase);
+                if is_variant
+                    && self.file().is_some_and(|file| source::is_without_derive(file, &name))
+                    && self.underived.insert(name.clone())
+                {
+                    self.diags.push(messages::enum_without_derive(SpanRange::of(path), &name));
+                }
+                is_variant.then(|| last.clone())
+            }
             None => self.file().and_then(|file| imported(file, &last.to_string())).map(|name| {
                 let mut variant = parse_str::<Ident>(&name).unwrap_or_else(|_| last.clone());
                 variant.set_span(last.span());
                 variant
             }),
         }
+    }
+
+    /// Whether a path names a variant without fields of an enum of the file that has others with fields.
+    pub(super) fn is_variant_alone(&self, path: &Path) -> bool {
+        let mut names = path.segments.iter().rev().map(|segment| segment.ident.to_string());
+        let (Some(last), Some(owner), Some(file)) = (names.next(), names.next(), self.file()) else { return false };
+        source::has_fields(file, &owner) && source::variant_of(file, &owner, &last).is_some()
     }
 
     /// Returns the name of the enum of a variant, as far as its path shows.
@@ -55,7 +74,8 @@ impl Parser<'_> {
 fn imported(file: &str, name: &str) -> Option<String> {
     let declarations = file.match_indices("use ").filter_map(|(at, _)| {
         let line = file[..at].rfind('\n').map_or(0, |end| end + 1);
-        let begins = file[line..at].chars().all(|before| before.is_whitespace()) || file[line..at].trim().starts_with("pub");
+        let begins =
+            file[line..at].chars().all(|before| before.is_whitespace()) || file[line..at].trim().starts_with("pub");
         let declaration = file[at..].split_inclusive(';').next()?;
         begins.then(|| parse_str::<ItemUse>(declaration).ok())?
     });

@@ -216,6 +216,43 @@ pub(crate) fn variant_of(text: &str, name: &str, variant: &str) -> Option<syn::V
     syn::parse_str::<syn::ItemEnum>(&definition).ok()?.variants.into_iter().find(|of| of.ident == variant)
 }
 
+/// Whether the only enum of this name in a text has variants with fields.
+pub(crate) fn has_fields(text: &str, name: &str) -> bool {
+    let definition = definition_of(text, "enum", name).and_then(|of| syn::parse_str::<syn::ItemEnum>(&of).ok());
+    definition.is_some_and(|item| item.variants.iter().any(|variant| !variant.fields.is_empty()))
+}
+
+/// Whether the only enum of this name in a text has variants with fields, and above it no derive that makes it a type of kernels, nor
+/// another macro that may do so.
+pub(crate) fn is_without_derive(text: &str, name: &str) -> bool {
+    if !has_fields(text, name) {
+        return false;
+    }
+    let Some(at) = after(text, "enum", name).next().map(|rest| text.len() - rest.len()) else { return false };
+    let mut above = text[..at].lines().rev().skip(1).map(str::trim);
+    let is_attribute = |line: &&str| line.starts_with("#[") || line.starts_with("//") || line.is_empty();
+    let attributes: Vec<&str> = above.by_ref().take_while(is_attribute).filter(|line| line.starts_with("#[")).collect();
+    let known = ["#[derive(", "#[repr(", "#[allow(", "#[expect(", "#[must_use", "#[doc", "#[non_exhaustive"];
+    attributes.iter().all(|line| line.ends_with(']') && known.iter().any(|known| line.starts_with(known)))
+        && !attributes.iter().any(|line| line.contains("DeviceType") || line.contains("DeviceCopy"))
+        && definition_begins_line(text, at)
+        // In another module, the name may be one of another enum.
+        && !text.lines().map(str::trim_start).any(|line| {
+            (line.starts_with("use ") || line.starts_with("pub")) && line.contains("use ")
+                && line.split(|of: char| !is_of_name(of)).any(|word| word == name)
+                && !line.contains(&format!("{name}::"))
+        })
+}
+
+/// Whether the line of a definition has nothing before it but its visibility, and the one above does not end an attribute.
+fn definition_begins_line(text: &str, at: usize) -> bool {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let (line, above) = (text[start..at].trim_start(), text[..start].trim_end());
+    let begins = ["enum", "pub"].iter().any(|word| line.starts_with(word));
+    begins
+        && (!above.ends_with(']') || above.lines().next_back().is_some_and(|line| line.trim_start().starts_with("#[")))
+}
+
 /// Returns the field of this name or position.
 pub(crate) fn field_among(fields: syn::Fields, field: &str) -> Option<syn::Type> {
     fields.into_iter().enumerate().find_map(|(index, of)| {

@@ -219,6 +219,9 @@ impl<'f> Builder<'f> {
         let parts: Vec<Option<NodeId>> = match &pattern.kind {
             PatternKind::Bool(true) => vec![Some(value.node)],
             PatternKind::Bool(false) => vec![Some(self.node(Source::Not, vec![value.node], at))],
+            PatternKind::Constant(constant) if self.function.values[usize::from(constant.0)].is_variant => {
+                vec![Some(self.is_of_enum(value, at))]
+            }
             PatternKind::Int { .. } | PatternKind::Constant(_) => vec![compare(self, BinaryOp::Eq, pattern)],
             PatternKind::Range { low, high, inclusive } => {
                 let last = if *inclusive { BinaryOp::Le } else { BinaryOp::Lt };

@@ -3,11 +3,11 @@
 
 use proc_macro2::Ident;
 
-use super::{Builder, NodeId, Value, Variable};
+use super::{Builder, NodeId, Source, Value, Variable};
 use crate::check::cfg::{Computed, Covers, Extent, StepKind, ValueStep};
-use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind, Member};
 use crate::model::op::Variant;
+use crate::model::{LocalId, ValueId};
 use crate::span::SpanRange;
 
 /// The name of the field that stands for the variant of an `Option`. No field of a user's has it.
@@ -38,6 +38,16 @@ impl Builder<'_> {
     /// The number of the field that stands for the variant of an enum: which one it is may be uniform where its fields differ.
     pub(super) fn which_variant(&mut self) -> u16 {
         self.numbered(WHICH.to_string())
+    }
+
+    /// Builds a constant that has a name, which may be a variant of an enum.
+    pub(super) fn named_constant(&mut self, constant: ValueId, at: SpanRange) -> Value {
+        let mut value = Value::of(self.node(Source::Constant(constant), Vec::new(), at));
+        if self.function.values[usize::from(constant.0)].is_variant {
+            let (which, known) = (self.which_variant(), Value::of(value.node));
+            value.fields.push((which, known));
+        }
+        value
     }
 
     /// Whether a value is of a variant of an enum.

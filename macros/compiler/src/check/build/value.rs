@@ -55,7 +55,7 @@ impl<'f> Builder<'f> {
             ExprKind::Constant(value) => {
                 let name = self.function.values[usize::from(value.0)].tokens.to_string();
                 let known = self.constant_of_body(&name, at);
-                known.unwrap_or_else(|| Value::of(self.node(Source::Constant(*value), Vec::new(), at)))
+                known.unwrap_or_else(|| self.named_constant(*value, at))
             }
             ExprKind::Bool(holds) => Value::of(self.node(Source::Integer(u64::from(*holds)), Vec::new(), at)),
             ExprKind::Error | ExprKind::Float { .. } | ExprKind::Operator(..) => self.nothing(at),

@@ -12,6 +12,8 @@ pub(super) const UNSEEN: &[(&str, &str)] = &[
         "said by rustc, if another macro renames one of the two",
     ),
     ("give one of the two another name", "the same"),
+    ("the enum `{name}` is not a type of kernels", "said of the text of a file, in `enums.stderr`"),
+    ("derive it: `#[derive(Clone, Copy, DeviceType)]` above `enum {name}`", "the same"),
     (
         "this function leaves a product in flight, which its caller must wait for, but on some path the caller ends without a wait: the sums are lost, and the tensor cores may still read the tiles",
         "said by rustc, in `mma_of_functions.stderr`",
