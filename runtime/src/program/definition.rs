@@ -141,7 +141,7 @@ impl Types {
     }
 
     fn structure(&self, user: &UserType, name: &str, fields: &[Field]) -> String {
-        let UserType { align, is_compared, is_ordered, .. } = *user;
+        let UserType { align, is_compared, is_ordered, is_reversed, .. } = *user;
         let natural = fields.iter().map(|field| field.ty.align).max();
         let aligned = if natural < Some(align) { format!("alignas({align}) ") } else { String::new() };
         let mut out = format!("\nstruct {aligned}{name} {{\n");
@@ -158,7 +158,12 @@ impl Types {
             writeln!(out, "    {operator}(const {name}&, const {name}&) = default;")
                 .expect("a String takes every write");
         }
-        if is_ordered {
+        if is_reversed {
+            let operator = "__device__ __forceinline__ friend constexpr bool operator";
+            for symbol in ["<", "<=", ">", ">="] {
+                out += &format!("    {operator}{symbol}(const {name}& a, const {name}& b) {{ return b._0 {symbol} a._0; }}\n");
+            }
+        } else if is_ordered {
             out.push_str(&orders(name, fields));
         }
         out + "};\n" + &format!("static_assert(sizeof({name}) == {size} && alignof({name}) == {align});\n") + &proof

@@ -65,6 +65,8 @@ pub struct UserType {
     pub is_compared: bool,
     /// Whether it defines `<` and the like, too.
     pub is_ordered: bool,
+    /// Whether they are those of its field, the other way round.
+    pub is_reversed: bool,
 }
 
 /// The contents of a user-defined type. Names are those of C++.
@@ -133,8 +135,26 @@ impl TypeInfo {
         [is_compared, is_ordered]: [bool; 2],
     ) -> TypeInfo {
         let (id, align) = (TypeId::of::<T>(), align_of::<T>());
-        let user = UserType { id, name, module, arguments, align, content, is_compared, is_ordered };
+        let is_reversed = false;
+        let user = UserType { id, name, module, arguments, align, content, is_compared, is_ordered, is_reversed };
         TypeInfo { name: TypeName::User(Arc::new(user)), size: size_of::<T>(), align: align_of::<T>() }
+    }
+
+    /// Describes Rust's `Reverse` of a type.
+    pub(super) fn reversed<T: 'static>(of: TypeInfo) -> TypeInfo {
+        let (size, align) = (of.size, of.align);
+        let user = UserType {
+            id: TypeId::of::<T>(),
+            name: "Reverse",
+            module: "core::cmp",
+            arguments: vec![TypeArgument::Type(of.clone())],
+            align,
+            content: Content::Fields(vec![Field { name: "_0", offset: 0, ty: of }]),
+            is_compared: true,
+            is_ordered: true,
+            is_reversed: true,
+        };
+        TypeInfo { name: TypeName::User(Arc::new(user)), size, align }
     }
 
     /// Returns the fields of a struct, or of a variant of an enum, that a literal has.

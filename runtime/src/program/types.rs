@@ -2,7 +2,7 @@
 //! has what `#[derive(DeviceCopy)]` checks of a user-defined type.
 
 use std::any::TypeId;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use half::{bf16, f16};
 
@@ -349,6 +349,25 @@ impl DeviceEq for Ordering {}
 
 // SAFETY: the type has the layout of `i8`, as Rust says, and 0 is a value; the device writes only the variants' values.
 unsafe impl DeviceCopy for Ordering {}
+
+/// A key in the opposite order. Its field is public, so that the text has a struct of it.
+impl<T: DeviceOrd> DeviceType for Reverse<T> {
+    fn info() -> TypeInfo {
+        TypeInfo::reversed::<Reverse<T>>(T::info())
+    }
+}
+
+impl<T: DeviceOrd + DeviceConstant> DeviceConstant for Reverse<T> {
+    fn value(&self) -> Value {
+        Value::Fields(vec![self.0.value()])
+    }
+}
+
+impl<T: DeviceOrd> DeviceEq for Reverse<T> {}
+
+impl<T: DeviceOrd> DeviceOrd for Reverse<T> {}
+
+impl<T> TypeOfRust for Reverse<T> {}
 
 /// What a `Result` may hold: a value of kernels, or nothing, as in `Result<(), Fault>`.
 #[diagnostic::on_unimplemented(

@@ -155,3 +155,14 @@ pub(crate) fn guarded_choice(at: SpanRange) -> Diag {
     )
     .help("write an arm for each alternative, each with the guard")
 }
+
+/// An iterator that a function of `std::iter` makes.
+pub(crate) fn made_iterator(at: SpanRange, name: &str) -> Diag {
+    let help = match name {
+        "repeat" | "repeat_n" | "repeat_with" => "write a loop over a range, `for _ in 0..n`",
+        "once" | "empty" => "write what is done with the one item before or after the loop over the others",
+        _ => "write a loop: `let mut next = first; while let Some(x) = next { next = ..; .. }`",
+    };
+    Diag::new(Rule::UnsupportedLoop, at, format!("the iterators of `std::iter::{name}` are not part of the kernel language"))
+        .help(help)
+}

@@ -5,6 +5,7 @@ use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, Exp
 use super::counted_loops::counted;
 use super::expr::is_literal;
 use super::flattened::Flattened;
+use super::refused_functions::zipped;
 use super::iter_sources::is_range;
 use super::iter_steps::numbered_first;
 use super::operand_types::TypeHint;
@@ -146,6 +147,12 @@ impl Parser<'_> {
     }
 
     pub(super) fn for_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
+        if let Some(refused) = self.refused_iterator(&repeat.expr) {
+            return refused;
+        }
+        if let Some(expr) = zipped(&repeat.expr).map(Box::new) {
+            return self.for_loop(&ExprForLoop { expr, ..repeat.clone() }, span);
+        }
         if let Some(expr) = numbered_first(&repeat.expr).map(Box::new) {
             return self.for_loop(&ExprForLoop { expr, ..repeat.clone() }, span);
         }

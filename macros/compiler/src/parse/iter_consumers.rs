@@ -318,10 +318,12 @@ fn written(
     })
 }
 
-/// Whether a value is a tuple, as it is written. Tuples have no `|`.
+/// Whether a value is a tuple or a struct, as it is written. They have no `|`.
 fn has_parts(value: &syn::Expr) -> bool {
     match strip(value) {
-        syn::Expr::Tuple(_) => true,
+        syn::Expr::Tuple(_) | syn::Expr::Struct(_) => true,
+        // `Reverse(x)`
+        syn::Expr::Call(call) => is_constructor(&call.func),
         syn::Expr::Block(block) => {
             matches!(block.block.stmts.last(), Some(syn::Stmt::Expr(value, None)) if has_parts(value))
         }
@@ -332,11 +334,17 @@ fn has_parts(value: &syn::Expr) -> bool {
     }
 }
 
+/// Whether a function is that of a tuple struct: `Reverse`.
+fn is_constructor(function: &syn::Expr) -> bool {
+    let last = if let syn::Expr::Path(path) = strip(function) { path.path.segments.last() } else { None };
+    last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
+}
+
 /// Whether the items of an iterator are tuples, as they are written.
 fn has_parts_last(source: &syn::Expr, adaptors: &[Adaptor<'_>]) -> bool {
     match adaptors.iter().rev().find(|adaptor| !adaptor.keeps) {
         Some(Adaptor { function: syn::Expr::Closure(closure), .. }) => has_parts(&closure.body),
-        Some(_) => false,
+        Some(Adaptor { function, .. }) => is_constructor(function),
         None => Names::of(source, Span::call_site()).is_pair(),
     }
 }

@@ -69,6 +69,7 @@ pub(crate) mod provided_methods;
 pub(crate) mod readable;
 mod reference;
 mod referenced_fields;
+mod refused_functions;
 pub(crate) mod refused_method;
 mod results;
 pub(crate) mod same_file;
@@ -191,8 +192,8 @@ struct Parser<'d> {
     /// The type of the parameters of the closure that is parsed next, if the text shows it.
     closure_hint: Option<operand_types::TypeHint>,
     file: operand_types::FileText,
-    /// The enums that were reported, because they are no types of kernels.
-    underived: BTreeSet<String>,
+    /// The types that were reported, because they are none of kernels: one error for each is enough.
+    reported_types: BTreeSet<String>,
     /// The locals that are options of copies, where the user wrote options of references to elements.
     optional_copies: BTreeSet<LocalId>,
     /// The locals that are bound to a token of a phase barrier, which is a value, or to an option of one.
@@ -292,7 +293,7 @@ impl<'d> Parser<'d> {
             local_parts: BTreeMap::new(),
             rows: BTreeSet::new(),
             results: BTreeSet::new(),
-            underived: BTreeSet::new(),
+            reported_types: BTreeSet::new(),
             optional_copies: BTreeSet::new(),
             phase_tokens: BTreeSet::new(),
             hints: BTreeMap::new(),

@@ -116,6 +116,14 @@ impl Parser<'_> {
                 self.diags.push(messages::float_pattern(SpanRange::of(literal)));
                 Some(PatternKind::Error)
             }
+            Pat::Lit(literal) if matches!(literal.lit, Lit::Char(_)) => {
+                self.diags.push(messages::letter_pattern(SpanRange::of(literal)));
+                Some(PatternKind::Error)
+            }
+            Pat::Range(range) if is_letter(range.start.as_deref()) || is_letter(range.end.as_deref()) => {
+                self.diags.push(messages::letter_pattern(SpanRange::of(range)));
+                Some(PatternKind::Error)
+            }
             Pat::Lit(literal) => literal_pattern(&literal.lit),
             // A reference to a part that nothing changes meanwhile.
             Pat::Ident(name) if name.by_ref.is_some() => {
@@ -410,6 +418,10 @@ impl Parser<'_> {
 
 fn is_plain(name: &syn::PatIdent) -> bool {
     name.by_ref.is_none() && name.subpat.is_none()
+}
+
+fn is_letter(end: Option<&Expr>) -> bool {
+    matches!(end, Some(Expr::Lit(ExprLit { lit: Lit::Char(_), .. })))
 }
 
 /// Whether the name is a constant's by Rust's convention, which Rust's lints enforce.

@@ -22,7 +22,7 @@ impl Parser<'_> {
                 let is_variant = name.starts_with(char::is_uppercase);
                 if is_variant
                     && self.file().is_some_and(|file| source::is_without_derive(file, &name))
-                    && self.underived.insert(name.clone())
+                    && self.reported_types.insert(name.clone())
                 {
                     self.diags.push(messages::enum_without_derive(SpanRange::of(path), &name));
                 }

@@ -53,6 +53,7 @@ mod half_atomics;
 mod halves;
 mod integers;
 mod iterations;
+mod keys;
 mod lanes_as_indexes;
 mod lanes_in_loops;
 mod large_shared;
@@ -187,7 +188,9 @@ pub fn modules() -> Vec<Module> {
         methods_of_rust::modules(),
         odd_places::modules(),
         elements::modules(),
+        enums::modules(),
         iterations::modules(),
+        keys::modules(),
         chains::modules(),
         continuations::modules(),
         combinators::modules(),
