@@ -63,7 +63,10 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
     }
     let file = prepared::file_of(&item);
     let file = file.as_deref();
-    let item = file.and_then(|file| parse::provided_methods::added(&item, file, &Diags::new(session))).unwrap_or(item);
+    let provided = file.and_then(|file| {
+        parse::provided_methods::added(&item, file, prepared::path_of(&item).as_deref(), &Diags::new(session))
+    });
+    let item = provided.unwrap_or(item);
     if let Some(expanded) = expand_closed(session, role, &options, &item, file) {
         return expanded;
     }

@@ -7,8 +7,11 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, GenericParam, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, PatIdent, Path, PathSegment};
+use syn::{
+    Block, GenericParam, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, ItemTrait, PatIdent, Path, PathSegment, TraitItem,
+};
 
+use super::files::Files;
 use super::local_types::NamedType;
 use super::modules::{Meaning, Modules};
 use super::readable::{Known, OfType, declared_in, identity_of, is_device, with_failures};
@@ -128,6 +131,45 @@ impl Others {
     fn meaning(&self, path: &Path) -> Option<Meaning> {
         if path.leading_colon.is_some() { None } else { self.modules.resolve(&names(path), self.own) }
     }
+}
+
+/// Returns the device trait that a path names in a file, if it stands in another file, with its provided methods as they would stand here.
+/// A method of which some name could not stand here has no body.
+pub(super) fn trait_elsewhere(files: &Files, path: &Path) -> Option<ItemTrait> {
+    let modules = Modules::of(&files.items);
+    let own = modules.at(&files.own)?;
+    let meaning = modules.resolve(&names(path), own)?;
+    let items = items_at(&files.items, modules.path(meaning.module))?;
+    let mut found = items.iter().filter_map(|item| match item {
+        Item::Trait(item) if item.ident == meaning.name && is_device(&item.attrs) => Some(item),
+        _ => None,
+    });
+    let (only, None) = (found.next()?, found.next()) else { return None };
+    let mut of_trait = only.clone();
+    let of_generics = only.generics.params.iter().filter_map(|param| match param {
+        GenericParam::Type(param) => Some(param.ident.to_string()),
+        GenericParam::Const(param) => Some(param.ident.to_string()),
+        GenericParam::Lifetime(_) => None,
+    });
+    let of_generics: Vec<String> = of_generics.collect();
+    for member in &mut of_trait.items {
+        let TraitItem::Fn(provided) = member else { continue };
+        let Some(body) = &provided.default else { continue };
+        let sig = &provided.sig;
+        let method: ItemFn = syn::parse2(quote!(#sig #body)).ok()?;
+        let generics = sig.generics.type_params().map(|param| param.ident.to_string());
+        let constants = sig.generics.const_params().map(|param| param.ident.to_string());
+        let locals = declared_in(&method).into_iter().chain(of_generics.clone()).chain(generics).chain(constants).collect();
+        let mut mover = Mover { modules: &modules, module: meaning.module, own, locals, fits: true };
+        let (mut sig, mut body) = (sig.clone(), body.clone());
+        mover.visit_signature_mut(&mut sig);
+        mover.visit_block_mut(&mut body);
+        provided.default = mover.fits.then_some(body);
+        if mover.fits {
+            provided.sig = sig;
+        }
+    }
+    Some(of_trait)
 }
 
 fn items_at<'i>(items: &'i [Item], path: &[String]) -> Option<&'i [Item]> {

@@ -1,21 +1,25 @@
 //! The methods that a device trait provides: an `impl` without one of them has the trait's body, as if it were written there. The trait stands
-//! in the file of the `impl`; of one that stands elsewhere, rustc says which methods are missing.
+//! in the file of the `impl`, or in another file of the crate, whose names are then paths. Of a trait of another crate, and of a method with
+//! names that cannot stand beside the `impl`, rustc says that it is missing.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{GenericArgument, GenericParam, ImplItem, ImplItemFn, Item, ItemImpl, ItemTrait, PathArguments, TraitItem};
 
+use super::elsewhere::trait_elsewhere;
+use super::files::Files;
 use super::implementation::{implementation, standard_trait};
 use super::syntax::turbofished;
 use crate::diag::Diags;
 use crate::source;
 
 /// Adds the methods that its trait provides to an `impl`; `None` if there are none.
-pub(crate) fn added(tokens: &TokenStream, file: &str, diags: &Diags) -> Option<TokenStream> {
+pub(crate) fn added(tokens: &TokenStream, file: &str, of_file: Option<&Path>, diags: &Diags) -> Option<TokenStream> {
     let mut trees = tokens.clone().into_iter();
-    if !trees.any(|tree| matches!(&tree, TokenTree::Ident(word) if word == "impl")) || !file.contains("trait ") {
+    if !trees.any(|tree| matches!(&tree, TokenTree::Ident(word) if word == "impl")) {
         return None;
     }
     let Ok(Item::Impl(mut item)) = syn::parse2::<Item>(tokens.clone()) else { return None };
@@ -23,7 +27,8 @@ pub(crate) fn added(tokens: &TokenStream, file: &str, diags: &Diags) -> Option<T
     if standard_trait(path).is_some() {
         return None;
     }
-    let of_trait = source::trait_of(file, &path.segments.last()?.ident.to_string())?;
+    let of_trait = source::trait_of(file, &path.segments.last()?.ident.to_string());
+    let of_trait = of_trait.or_else(|| trait_elsewhere(&Files::around(of_file?, file, tokens)?, path))?;
     let replaced = Replaced::of(&item, &of_trait)?;
     let mut any = false;
     for member in of_trait.items {
