@@ -64,10 +64,10 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
     let file = prepared::file_of(&item);
     let file = file.as_deref();
     let mut diags = Diags::new(session);
-    let provided = file.and_then(|file| {
-        parse::provided_methods::added(&item, file, prepared::path_of(&item).as_deref(), &mut diags)
-    });
-    let (errors, items) = (diags.into_tokens(), expand_provided(session, role, options, provided.unwrap_or(item), file));
+    let provided = file
+        .and_then(|file| parse::provided_methods::added(&item, file, prepared::path_of(&item).as_deref(), &mut diags));
+    let (errors, items) =
+        (diags.into_tokens(), expand_provided(session, role, options, provided.unwrap_or(item), file));
     quote!(#errors #items)
 }
 

@@ -161,7 +161,9 @@ impl Types {
         if is_reversed {
             let operator = "__device__ __forceinline__ friend constexpr bool operator";
             for symbol in ["<", "<=", ">", ">="] {
-                out += &format!("    {operator}{symbol}(const {name}& a, const {name}& b) {{ return b._0 {symbol} a._0; }}\n");
+                out += &format!(
+                    "    {operator}{symbol}(const {name}& a, const {name}& b) {{ return b._0 {symbol} a._0; }}\n"
+                );
             }
         } else if is_ordered {
             out.push_str(&orders(name, fields));

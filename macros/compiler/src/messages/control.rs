@@ -163,6 +163,10 @@ pub(crate) fn made_iterator(at: SpanRange, name: &str) -> Diag {
         "once" | "empty" => "write what is done with the one item before or after the loop over the others",
         _ => "write a loop: `let mut next = first; while let Some(x) = next { next = ..; .. }`",
     };
-    Diag::new(Rule::UnsupportedLoop, at, format!("the iterators of `std::iter::{name}` are not part of the kernel language"))
-        .help(help)
+    Diag::new(
+        Rule::UnsupportedLoop,
+        at,
+        format!("the iterators of `std::iter::{name}` are not part of the kernel language"),
+    )
+    .help(help)
 }

@@ -5,10 +5,10 @@ use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, Exp
 use super::counted_loops::counted;
 use super::expr::is_literal;
 use super::flattened::Flattened;
-use super::refused_functions::zipped;
 use super::iter_sources::is_range;
 use super::iter_steps::numbered_first;
 use super::operand_types::TypeHint;
+use super::refused_functions::zipped;
 use super::signature::shape_kind;
 use super::syntax::strip;
 use super::{Binding, JumpTarget, Parser};

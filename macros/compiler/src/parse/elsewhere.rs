@@ -9,7 +9,8 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Expr, GenericParam, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, ItemTrait, PatIdent, Path, PathSegment, Token, TraitItem,
+    Block, Expr, GenericParam, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, ItemTrait, PatIdent, Path, PathSegment,
+    Token, TraitItem,
 };
 
 use super::files::Files;
@@ -161,8 +162,9 @@ pub(super) fn trait_elsewhere(files: &Files, path: &Path) -> Option<(ItemTrait, 
         let method: ItemFn = syn::parse2(quote!(#sig #body)).ok()?;
         let generics = sig.generics.type_params().map(|param| param.ident.to_string());
         let constants = sig.generics.const_params().map(|param| param.ident.to_string());
-        let locals = declared_in(&method).into_iter().chain(of_generics.clone()).chain(generics).chain(constants).collect();
-        let mut mover = Mover { modules: &modules, module: meaning.module, own, locals, has_messages: true, fits: true };
+        let locals =
+            declared_in(&method).into_iter().chain(of_generics.clone()).chain(generics).chain(constants).collect();
+        let mut mover = Mover { modules: &modules, module: meaning.module, own, locals, is_emitted: true, fits: true };
         let (mut sig, mut body) = (sig.clone(), body.clone());
         mover.visit_signature_mut(&mut sig);
         mover.visit_block_mut(&mut body);
@@ -232,7 +234,7 @@ fn moved(
     let locals = declared_in(item).into_iter().chain(generics).chain(of_impl).collect();
     let mut moved = item.clone();
     *moved.block = with_failures(&item.block);
-    let mut mover = Mover { modules, module, own, locals, has_messages: false, fits: true };
+    let mut mover = Mover { modules, module, own, locals, is_emitted: false, fits: true };
     mover.visit_signature_mut(&mut moved.sig);
     mover.visit_block_mut(&mut moved.block);
     // What its body cannot have elsewhere, it does not have here.
@@ -245,8 +247,8 @@ struct Mover<'m> {
     module: usize,
     own: usize,
     locals: BTreeSet<String>,
-    /// Whether the body may have assertions and panics as they are.
-    has_messages: bool,
+    /// Whether rustc is given the body there: it may have assertions and panics as they are, and names no function that is hidden there.
+    is_emitted: bool,
     fits: bool,
 }
 
@@ -268,7 +270,7 @@ impl VisitMut for Mover<'_> {
             self.fits &= self.means_the_same(first);
             return;
         };
-        let hidden = || self.modules.hidden_path_to(&meaning, self.own);
+        let hidden = || self.modules.hidden_path_to(&meaning, self.own).filter(|_| !self.is_emitted);
         let Some(mut segments) = self.modules.path_to(&meaning, self.own).or_else(hidden) else {
             self.fits = false;
             return;
@@ -291,8 +293,9 @@ impl VisitMut for Mover<'_> {
 
     fn visit_macro_mut(&mut self, of: &mut syn::Macro) {
         let name = of.path.get_ident().map(ToString::to_string).unwrap_or_default();
-        if self.has_messages && MESSAGES.contains(&name.as_str()) {
-            let is_taken = [self.module, self.own].iter().any(|of| self.modules.resolve(&[name.clone()], *of).is_some());
+        if self.is_emitted && MESSAGES.contains(&name.as_str()) {
+            let is_taken =
+                [self.module, self.own].iter().any(|of| self.modules.resolve(std::slice::from_ref(&name), *of).is_some());
             let Ok(mut values) = of.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated) else {
                 self.fits = false;
                 return;

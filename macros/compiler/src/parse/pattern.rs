@@ -9,6 +9,7 @@ use super::aggregate::member_of;
 use super::expr::{fits_64_bits, without_suffix};
 use super::float_patterns;
 use super::syntax::strip;
+use super::ty::OF_LETTERS;
 use super::{Binding, Parser};
 use crate::messages;
 use crate::model::expr::{self as model, Arm, Condition, ExprKind, Member};
@@ -116,13 +117,9 @@ impl Parser<'_> {
                 self.diags.push(messages::float_pattern(SpanRange::of(literal)));
                 Some(PatternKind::Error)
             }
-            Pat::Lit(literal) if matches!(literal.lit, Lit::Char(_)) => {
-                self.diags.push(messages::letter_pattern(SpanRange::of(literal)));
-                Some(PatternKind::Error)
-            }
+            Pat::Lit(literal) if matches!(literal.lit, Lit::Char(_)) => Some(self.letter_pattern(pat)),
             Pat::Range(range) if is_letter(range.start.as_deref()) || is_letter(range.end.as_deref()) => {
-                self.diags.push(messages::letter_pattern(SpanRange::of(range)));
-                Some(PatternKind::Error)
+                Some(self.letter_pattern(pat))
             }
             Pat::Lit(literal) => literal_pattern(&literal.lit),
             // A reference to a part that nothing changes meanwhile.
@@ -209,6 +206,14 @@ impl Parser<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Refuses a pattern of letters, unless the type of what it matches is refused.
+    fn letter_pattern(&mut self, pat: &Pat) -> PatternKind {
+        if self.reported_types.insert(OF_LETTERS.to_string()) {
+            self.diags.push(messages::letter_pattern(SpanRange::of(pat)));
+        }
+        PatternKind::Error
     }
 
     /// Returns the local of a name: that of an earlier alternative, or a new one.

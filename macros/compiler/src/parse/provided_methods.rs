@@ -19,7 +19,12 @@ use crate::source;
 use crate::span::SpanRange;
 
 /// Adds the methods that its trait provides to an `impl`; `None` if there are none.
-pub(crate) fn added(tokens: &TokenStream, file: &str, of_file: Option<&Path>, diags: &mut Diags) -> Option<TokenStream> {
+pub(crate) fn added(
+    tokens: &TokenStream,
+    file: &str,
+    of_file: Option<&Path>,
+    diags: &mut Diags,
+) -> Option<TokenStream> {
     let mut trees = tokens.clone().into_iter();
     if !trees.any(|tree| matches!(&tree, TokenTree::Ident(word) if word == "impl")) {
         return None;

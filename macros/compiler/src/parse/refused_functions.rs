@@ -56,7 +56,8 @@ impl Parser<'_> {
             None => self.file().is_some_and(|file| {
                 let mut imports = file.split("use ").skip(1).filter_map(|rest| rest.split(';').next());
                 imports.any(|import| {
-                    import.contains("iter::") && import.split(|of: char| !of.is_alphanumeric() && of != '_').any(|word| word == last)
+                    import.contains("iter::")
+                        && import.split(|of: char| !of.is_alphanumeric() && of != '_').any(|word| word == last)
                 })
             }),
         };

@@ -30,13 +30,14 @@ const MEMORIES: [(&str, Memory, bool); 4] = [
 const TENSOR_MAP: &str = "TensorMap";
 
 /// What a kernel has in place of a `char`.
-pub(super) const OF_LETTERS: &str =
-    "text is bytes in a kernel: write `u8`, of which `b'x'` is one; a letter of any alphabet is a `u32`, as `'x' as u32`";
+pub(super) const OF_LETTERS: &str = "text is bytes in a kernel: write `u8`, of which `b'x'` is one; a letter of any alphabet is a `u32`, as `'x' as u32`";
 
 /// What a kernel has in place of a number with operators of its own.
 pub(super) fn help_for_number(name: &Ident) -> &'static str {
     match name == "Wrapping" {
-        true => "write the number itself: the arithmetic of kernels wraps, also in a device function that the host calls",
+        true => {
+            "write the number itself: the arithmetic of kernels wraps, also in a device function that the host calls"
+        }
         false => "write the number itself, and `saturating_add`, `saturating_sub` and `saturating_mul`",
     }
 }
@@ -210,7 +211,7 @@ impl Parser<'_> {
             }
             _ => return Some(TypeShape::Named(self.type_name(path.to_token_stream()))),
         };
-        match last.ident == "Wrapping" || last.ident == "Saturating" {
+        match ["Wrapping", "Saturating", "char"].iter().any(|name| last.ident == name) {
             true => self.report_type(SpanRange::of(path), help),
             false => self.diags.push(messages::unsupported_type_with(SpanRange::of(path), help)),
         }

@@ -20,6 +20,7 @@ mod diagnostics;
 mod elections;
 mod elements;
 mod engine;
+mod enums;
 mod fences;
 mod forgotten;
 mod functions;

@@ -93,6 +93,8 @@ mod phase_barriers;
 mod phase_tokens;
 mod phases;
 mod pipelines;
+mod provided;
+mod provided_traits;
 mod ranks;
 mod references;
 mod relaxed;
@@ -221,6 +223,7 @@ pub fn modules() -> Vec<Module> {
         phases::modules(),
         references::modules(),
         relaxed::modules(),
+        provided::modules(),
         ranks::modules(),
         layouts::modules(),
         constants::modules(),
