@@ -113,7 +113,7 @@ impl Types {
     fn cases(&self, user: &UserType, name: &str, cases: &[Case]) -> String {
         let mut out = format!("\nstruct {name} {{\n");
         let (mut fields, mut functions, mut equal) = (String::new(), String::new(), String::new());
-        let operator = "__device__ __forceinline__ friend constexpr bool operator==";
+        let operator = "__device__ __forceinline__ friend bool operator==";
         for (number, Case { name: case, fields: of }) in cases.iter().enumerate() {
             out += &format!("    struct {case}_fields {{\n");
             for Field { name: field, ty, .. } in of {
@@ -159,7 +159,7 @@ impl Types {
                 .expect("a String takes every write");
         }
         if is_reversed {
-            let operator = "__device__ __forceinline__ friend constexpr bool operator";
+            let operator = "__device__ __forceinline__ friend bool operator";
             for symbol in ["<", "<=", ">", ">="] {
                 out += &format!(
                     "    {operator}{symbol}(const {name}& a, const {name}& b) {{ return b._0 {symbol} a._0; }}\n"

@@ -294,8 +294,9 @@ impl VisitMut for Mover<'_> {
     fn visit_macro_mut(&mut self, of: &mut syn::Macro) {
         let name = of.path.get_ident().map(ToString::to_string).unwrap_or_default();
         if self.is_emitted && MESSAGES.contains(&name.as_str()) {
-            let is_taken =
-                [self.module, self.own].iter().any(|of| self.modules.resolve(std::slice::from_ref(&name), *of).is_some());
+            let is_taken = [self.module, self.own]
+                .iter()
+                .any(|of| self.modules.resolve(std::slice::from_ref(&name), *of).is_some());
             let Ok(mut values) = of.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated) else {
                 self.fits = false;
                 return;

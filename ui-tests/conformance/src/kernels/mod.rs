@@ -117,6 +117,7 @@ mod tokens;
 mod twins;
 mod type_names;
 mod unchecked;
+mod variants;
 mod vectors;
 mod warp_guide;
 mod warp_values;
@@ -236,6 +237,7 @@ pub fn modules() -> Vec<Module> {
         mixtures::modules(),
         unchecked::modules(),
         text::modules(),
+        variants::modules(),
         vectors::modules(),
         orders::modules(),
         type_names::modules(),
