@@ -30,6 +30,7 @@ mod continuations;
 mod control;
 mod corners;
 mod cuda_functions;
+mod early_ends;
 mod edges;
 mod elements;
 mod enums;
@@ -190,6 +191,7 @@ pub fn modules() -> Vec<Module> {
         memory::modules(),
         methods_of_rust::modules(),
         odd_places::modules(),
+        early_ends::modules(),
         elements::modules(),
         enums::modules(),
         iterations::modules(),
