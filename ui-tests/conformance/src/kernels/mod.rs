@@ -118,6 +118,7 @@ mod tokens;
 mod twins;
 mod type_names;
 mod unchecked;
+mod uniform_variants;
 mod variants;
 mod vectors;
 mod warp_guide;
@@ -239,6 +240,7 @@ pub fn modules() -> Vec<Module> {
         mixtures::modules(),
         unchecked::modules(),
         text::modules(),
+        uniform_variants::modules(),
         variants::modules(),
         vectors::modules(),
         orders::modules(),
