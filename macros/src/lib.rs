@@ -45,3 +45,14 @@ pub fn device(options: TokenStream, item: TokenStream) -> TokenStream {
 pub fn device_copy(item: TokenStream) -> TokenStream {
     phalanx_compiler::device_copy(item.into()).into()
 }
+
+/// Lets values of an enum whose variants have fields be used in kernels, as values of a thread: in variables, in local arrays, and as
+/// arguments and results of device functions. No memory holds them, because Rust does not specify their layout.
+///
+/// The enum is `Copy`, has no parameters, and its fields are numbers, `bool`s, structs and enums of kernels, or arrays and tuples of
+/// these. One that derives `PartialEq` in a source file is compared with `==`. An enum without fields has
+/// [`DeviceCopy`](macro@DeviceCopy).
+#[proc_macro_derive(DeviceType)]
+pub fn device_type(item: TokenStream) -> TokenStream {
+    phalanx_compiler::device_type(item.into()).into()
+}

@@ -105,7 +105,7 @@ pub use launch::{
 };
 pub use location::Location;
 pub use phalanx_contract::fence::Fence;
-pub use phalanx_macros::{DeviceCopy, cluster_kernel, device};
+pub use phalanx_macros::{DeviceCopy, DeviceType, cluster_kernel, device};
 pub use program::Program;
 pub use program::tensor::TensorElement;
 pub use program::types::{DeviceCopy, DeviceScalar};
@@ -170,6 +170,7 @@ pub use program::types::{DeviceConstant, DeviceEq, DeviceOrd, DeviceType};
 /// }
 /// ```
 pub mod prelude {
+    pub use phalanx_macros::DeviceType;
     pub use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
     pub use crate::vectors::*;
@@ -270,6 +271,7 @@ pub mod __private {
     };
     pub use crate::program::Program;
     pub use crate::program::alias::{OtherTypes, Types};
+    pub use crate::program::cases::*;
     pub use crate::program::collectives::*;
     pub use crate::program::constant::*;
     pub use crate::program::cuda::Header;

@@ -63,7 +63,22 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
     }
     let file = prepared::file_of(&item);
     let file = file.as_deref();
-    let item = file.and_then(|file| parse::provided_methods::added(&item, file, &Diags::new(session))).unwrap_or(item);
+    let mut diags = Diags::new(session);
+    let provided = file
+        .and_then(|file| parse::provided_methods::added(&item, file, prepared::path_of(&item).as_deref(), &mut diags));
+    let (errors, items) =
+        (diags.into_tokens(), expand_provided(session, role, options, provided.unwrap_or(item), file));
+    quote!(#errors #items)
+}
+
+/// Expands an item that has the methods which a trait provides.
+fn expand_provided(
+    session: Session,
+    role: Role,
+    options: TokenStream,
+    item: TokenStream,
+    file: Option<&str>,
+) -> TokenStream {
     if let Some(expanded) = expand_closed(session, role, &options, &item, file) {
         return expanded;
     }

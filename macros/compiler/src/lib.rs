@@ -53,6 +53,11 @@ pub fn device(options: TokenStream, item: TokenStream) -> TokenStream {
     Session::default().device(options, item)
 }
 
+/// Expands `#[derive(DeviceType)]` on `item` to the implementation of the trait, or to its faults.
+pub fn device_type(item: TokenStream) -> TokenStream {
+    Session::default().device_type(item)
+}
+
 /// Expands `#[derive(DeviceCopy)]` on `item` to the implementation of the trait, or to its faults.
 pub fn device_copy(item: TokenStream) -> TokenStream {
     Session::default().device_copy(item)
@@ -67,6 +72,11 @@ impl Session {
     /// Expands a device function as [`device`] does.
     pub fn device(self, options: TokenStream, item: TokenStream) -> TokenStream {
         with_large_stack(|| expand::device(self, options, item))
+    }
+
+    /// Expands a derived type as [`device_type`] does.
+    pub fn device_type(self, item: TokenStream) -> TokenStream {
+        with_large_stack(|| derive::device_type(self, item))
     }
 
     /// Expands a derived type as [`device_copy`] does.
@@ -150,6 +160,11 @@ impl Session {
     /// barrier. `file` is the text of the file that it stands in, whose constants it may name.
     pub fn rings(self, file: &str, options: TokenStream, item: TokenStream) -> Result<Vec<RingCase>, Vec<Fault>> {
         with_large_stack(|| expand::rings(self, file, options, item))
+    }
+
+    /// Checks what `#[derive(DeviceType)]` is on, in the same way.
+    pub fn check_device_type(self, item: TokenStream) -> Vec<Fault> {
+        with_large_stack(|| derive::check_device_type(self, item))
     }
 
     /// Checks what `#[derive(DeviceCopy)]` is on, in the same way. What only rustc knows of its fields is not asked.

@@ -133,7 +133,13 @@ pub(crate) fn unsupported_type(at: SpanRange) -> Diag {
     )
 }
 
-/// The same fault, with a help for this type.
+/// An enum of the file with fields, of which the kernel makes or matches a variant.
+pub(crate) fn enum_without_derive(at: SpanRange, name: &str) -> Diag {
+    Diag::new(Rule::UnsupportedType, at, format!("the enum `{name}` is not a type of kernels"))
+        .help(format!("derive it: `#[derive(Clone, Copy, DeviceType)]` above `enum {name}`"))
+}
+
+/// The same fault as [`unsupported_type`], with a help for this type.
 pub(crate) fn unsupported_type_with(at: SpanRange, help: &str) -> Diag {
     Diag::new(Rule::UnsupportedType, at, "this type is not part of the kernel language").help(help)
 }
@@ -183,6 +189,11 @@ pub(crate) fn unsupported_pattern(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedPattern, at, "this pattern is not part of the kernel language").help(
         "supported patterns are names, `_`, integers and their ranges, constants, tuples, structs, arrays, `Some`, `None`, `Ok`, `Err`, `a | b`, and `..` in arrays or as the last part of a tuple or struct; `for` binds one name or `_`",
     )
+}
+
+pub(crate) fn letter_pattern(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedPattern, at, "a `char` is not a pattern of the kernel language")
+        .help("match bytes: `b'x' => ..` of a `u8`, or a constant of any letter: `const PI: u32 = 'π' as u32;`")
 }
 
 pub(crate) fn float_pattern(at: SpanRange) -> Diag {

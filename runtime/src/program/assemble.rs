@@ -23,7 +23,7 @@ use super::parameters;
 use super::shared::{BLOCK_BARRIER, SharedLayout};
 use super::site::{SiteEntry, SiteMap};
 use super::template::{Definition, Fragment, Function, Role, SharedInfo, SiteMessage, Slot};
-use super::type_info::{Content, TypeInfo, TypeName};
+use super::type_info::TypeInfo;
 use crate::program::cuda;
 use crate::report::barrier_fence::{BarrierFence, FencesByPlace};
 use crate::report::error::{Error, Result};
@@ -345,7 +345,9 @@ impl Text {
             }
             Fragment::Constant(index) => self.push(&names.constants.name(definition, index, &names.types)),
             Fragment::Digits(index) => self.push(&definition.values[usize::from(index)].digits()),
-            Fragment::Struct { slot, fields, base } => self.structure(filling.slot(slot), fields, base, filling),
+            Fragment::Struct { slot, variant, fields, base } => {
+                self.structure((filling.slot(slot), variant), (fields, base), filling);
+            }
             Fragment::Shared { index, ty, name } => self.shared(index, ty, name, filling),
             Fragment::Alone { callees, text } => {
                 if !filling.any_collective(callees) {
@@ -403,15 +405,14 @@ impl Text {
     /// Prints a value of a struct, its fields in the order of declaration.
     fn structure(
         &mut self,
-        ty: &TypeInfo,
-        given: &[(&str, &'static [Fragment])],
-        base: Option<&'static [Fragment]>,
+        (ty, variant): (&TypeInfo, &str),
+        (given, base): (&[(&str, &'static [Fragment])], Option<&'static [Fragment]>),
         filling: &Filling<'_>,
     ) {
-        self.push(&filling.names.types.spell(ty));
-        let TypeName::User(user) = &ty.name else { unreachable!("a struct literal of {ty}") };
-        let Content::Fields(fields) = &user.content else { unreachable!("a struct literal of {ty}") };
-        let mut before = "{";
+        let fields = ty.fields(variant);
+        let call = if variant.is_empty() { String::new() } else { format!("::of_{variant}(") };
+        self.push(&format!("{}{call}{{", filling.names.types.spell(ty)));
+        let mut before = "";
         for field in fields {
             let value = given.iter().find(|(name, _)| *name == field.name).map(|(_, value)| *value);
             self.push(&format!("{before}.{} = ", field.name));
@@ -425,7 +426,7 @@ impl Text {
             }
             before = ", ";
         }
-        self.push("}");
+        self.push(if variant.is_empty() { "}" } else { "})" });
     }
 
     /// Prints the declaration of a shared array.

@@ -2,7 +2,7 @@
 //! are declared.
 
 use super::literal;
-use super::type_info::{Content, TypeArgument, TypeInfo, TypeName};
+use super::type_info::{Field, TypeArgument, TypeInfo, TypeName};
 use crate::scalar::Scalar;
 
 /// A constant with its type.
@@ -25,6 +25,8 @@ pub enum Value {
     Variant(&'static str),
     /// The fields of a struct or a tuple, in the order of declaration.
     Fields(Vec<Value>),
+    /// A variant of an enum with fields, by its C++ name, and its number among them, with the values of its fields.
+    Case(&'static str, u32, Vec<Value>),
     /// The elements of an array.
     Elements(Vec<Value>),
 }
@@ -40,7 +42,9 @@ impl Constant {
         match &self.value {
             Value::Scalar(value) => literal::value(*value),
             Value::Variant(name) => format!("{}::{name}", spell(&self.ty)),
-            Value::Fields(_) | Value::Elements(_) => format!("{}{}", spell(&self.ty), self.initializer(spell)),
+            Value::Fields(_) | Value::Case(..) | Value::Elements(_) => {
+                format!("{}{}", spell(&self.ty), self.initializer(spell))
+            }
         }
     }
 
@@ -61,7 +65,7 @@ impl Constant {
         match &self.value {
             Value::Scalar(value) => literal::digits(*value),
             // Only lengths are requested, and those are numbers.
-            Value::Variant(_) | Value::Fields(_) | Value::Elements(_) => "0".into(),
+            Value::Variant(_) | Value::Fields(_) | Value::Case(..) | Value::Elements(_) => "0".into(),
         }
     }
 }
@@ -70,11 +74,13 @@ fn initializer(ty: &TypeInfo, value: &Value, spell: &impl Fn(&TypeInfo) -> Strin
     match (value, &ty.name) {
         (Value::Scalar(value), _) => *out += &literal::beside(*value),
         (Value::Variant(name), _) => *out += &format!("{}::{name}", spell(ty)),
-        (Value::Fields(values), TypeName::User(user)) => {
-            let Content::Fields(fields) = &user.content else { return };
-            for (index, (field, value)) in fields.iter().zip(values).enumerate() {
-                *out += &format!("{}.{} = ", if index == 0 { "{" } else { ", " }, field.name);
-                initializer(&field.ty, value, spell, out);
+        (Value::Fields(values), TypeName::User(_)) => named(ty.fields(""), values, spell, out),
+        // The fields of the others are zeros, which nothing reads.
+        (Value::Case(variant, number, values), _) => {
+            *out += &format!("{{.variant = {number}");
+            if !values.is_empty() {
+                *out += &format!(", .as_{variant} = ");
+                named(ty.fields(variant), values, spell, out);
             }
             *out += "}";
         }
@@ -105,4 +111,13 @@ fn initializer(ty: &TypeInfo, value: &Value, spell: &impl Fn(&TypeInfo) -> Strin
         // The trait that creates constants gives each its type.
         (Value::Fields(_) | Value::Elements(_), _) => {}
     }
+}
+
+/// Initializes fields by their names: `{.x = 1, .y = 2}`.
+fn named(fields: &[Field], values: &[Value], spell: &impl Fn(&TypeInfo) -> String, out: &mut String) {
+    for (index, (field, value)) in fields.iter().zip(values).enumerate() {
+        *out += &format!("{}.{} = ", if index == 0 { "{" } else { ", " }, field.name);
+        initializer(&field.ty, value, spell, out);
+    }
+    *out += "}";
 }

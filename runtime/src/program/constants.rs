@@ -27,8 +27,9 @@ enum Placement {
 fn placement(constant: &Constant) -> Placement {
     match constant.value {
         Value::Variant(_) => Placement::Nowhere,
-        Value::Elements(_) | Value::Fields(_) if constant.ty.has_array() => Placement::Program,
-        Value::Elements(_) | Value::Fields(_) | Value::Scalar(_) => Placement::Local,
+        Value::Case(_, _, ref fields) if fields.is_empty() => Placement::Nowhere,
+        Value::Elements(_) | Value::Fields(_) | Value::Case(..) if constant.ty.has_array() => Placement::Program,
+        Value::Elements(_) | Value::Fields(_) | Value::Case(..) | Value::Scalar(_) => Placement::Local,
     }
 }
 

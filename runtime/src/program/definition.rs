@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::literal;
 use super::name::Namer;
-use super::type_info::{Content, Field, TypeArgument, TypeInfo, TypeName, UserType};
+use super::type_info::{Case, Content, Field, TypeArgument, TypeInfo, TypeName, UserType};
 use super::warpgroup;
 use crate::scalar::Scalar;
 
@@ -46,6 +46,9 @@ impl Types {
                 }
                 match &user.content {
                     Content::Fields(fields) => fields.iter().for_each(|field| self.collect(&field.ty)),
+                    Content::Cases(cases) => {
+                        cases.iter().flat_map(|case| &case.fields).for_each(|field| self.collect(&field.ty));
+                    }
                     Content::Variants { .. } => {}
                 }
                 self.order.push(user.clone());
@@ -96,6 +99,7 @@ impl Types {
         let name = &self.names[&user.id];
         match &user.content {
             Content::Fields(fields) => self.structure(user, name, fields),
+            Content::Cases(cases) => self.cases(user, name, cases),
             Content::Variants { raw, list } => {
                 let variants =
                     list.iter().map(|(name, value)| format!("    {name} = {},\n", literal::digits(enumerator(*value))));
@@ -105,8 +109,39 @@ impl Types {
         }
     }
 
+    /// Defines an enum with fields. A field of a variant is uninitialized where the value is another variant.
+    fn cases(&self, user: &UserType, name: &str, cases: &[Case]) -> String {
+        let mut out = format!("\nstruct {name} {{\n");
+        let (mut fields, mut functions, mut equal) = (String::new(), String::new(), String::new());
+        let operator = "__device__ __forceinline__ friend bool operator==";
+        for (number, Case { name: case, fields: of }) in cases.iter().enumerate() {
+            out += &format!("    struct {case}_fields {{\n");
+            for Field { name: field, ty, .. } in of {
+                out += &format!("        {} {field};\n", self.spell_beside(ty, of));
+            }
+            if user.is_compared {
+                out += &format!("        {operator}(const {case}_fields&, const {case}_fields&) = default;\n");
+                equal += &format!(" && (a.variant != {number} || a.as_{case} == b.as_{case})");
+            }
+            out += "    };\n";
+            fields += &format!("    {case}_fields as_{case};\n");
+            functions += &format!(
+                "    __device__ __forceinline__ bool is_{case}() const {{ return variant == {number}; }}\n    \
+                 __device__ __forceinline__ static {name} of_{case}({case}_fields fields) {{\n        {name} value;\n        \
+                 value.variant = {number};\n        value.as_{case} = fields;\n        return value;\n    }}\n"
+            );
+        }
+        // Without `PartialEq`, only patterns compare it, with variants that have no fields.
+        out + "    unsigned variant;\n"
+            + &fields
+            + &functions
+            + &format!(
+                "    {operator}(const {name}& a, const {name}& b) {{ return a.variant == b.variant{equal}; }}\n}};\n"
+            )
+    }
+
     fn structure(&self, user: &UserType, name: &str, fields: &[Field]) -> String {
-        let UserType { align, is_compared, is_ordered, .. } = *user;
+        let UserType { align, is_compared, is_ordered, is_reversed, .. } = *user;
         let natural = fields.iter().map(|field| field.ty.align).max();
         let aligned = if natural < Some(align) { format!("alignas({align}) ") } else { String::new() };
         let mut out = format!("\nstruct {aligned}{name} {{\n");
@@ -123,7 +158,14 @@ impl Types {
             writeln!(out, "    {operator}(const {name}&, const {name}&) = default;")
                 .expect("a String takes every write");
         }
-        if is_ordered {
+        if is_reversed {
+            let operator = "__device__ __forceinline__ friend bool operator";
+            for symbol in ["<", "<=", ">", ">="] {
+                out += &format!(
+                    "    {operator}{symbol}(const {name}& a, const {name}& b) {{ return b._0 {symbol} a._0; }}\n"
+                );
+            }
+        } else if is_ordered {
             out.push_str(&orders(name, fields));
         }
         out + "};\n" + &format!("static_assert(sizeof({name}) == {size} && alignof({name}) == {align});\n") + &proof

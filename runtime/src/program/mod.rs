@@ -13,6 +13,7 @@ macro_rules! see_page {
 
 pub(crate) mod alias;
 mod assemble;
+pub(crate) mod cases;
 pub(crate) mod collectives;
 pub(crate) mod constant;
 mod constants;

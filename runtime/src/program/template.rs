@@ -102,6 +102,8 @@ pub enum Fragment {
     Struct {
         /// The slot that knows the type.
         slot: u16,
+        /// The C++ name of the variant, of an enum with fields; otherwise empty.
+        variant: &'static str,
         /// The C++ names of fields, in any order, with their values.
         fields: &'static [(&'static str, &'static [Fragment])],
         /// The name of the value that provides the fields that are not listed.

@@ -65,6 +65,8 @@ pub struct UserType {
     pub is_compared: bool,
     /// Whether it defines `<` and the like, too.
     pub is_ordered: bool,
+    /// Whether they are those of its field, the other way round.
+    pub is_reversed: bool,
 }
 
 /// The contents of a user-defined type. Names are those of C++.
@@ -72,6 +74,8 @@ pub struct UserType {
 pub enum Content {
     /// The fields of a struct, in the order of declaration, without padding.
     Fields(Vec<Field>),
+    /// The variants of an enum with fields, which is no plain data: a value of it has a number of the variant, and the fields of each.
+    Cases(Vec<Case>),
     /// The variants of an enum.
     Variants {
         /// The type of the enum's values.
@@ -79,6 +83,15 @@ pub enum Content {
         /// The variants with their values.
         list: Vec<(&'static str, i128)>,
     },
+}
+
+/// A variant of an enum with fields.
+#[derive(Debug, PartialEq)]
+pub struct Case {
+    /// The name in C++.
+    pub name: &'static str,
+    /// Its fields. They have no place in memory.
+    pub fields: Vec<Field>,
 }
 
 /// A field of a struct.
@@ -122,23 +135,59 @@ impl TypeInfo {
         [is_compared, is_ordered]: [bool; 2],
     ) -> TypeInfo {
         let (id, align) = (TypeId::of::<T>(), align_of::<T>());
-        let user = UserType { id, name, module, arguments, align, content, is_compared, is_ordered };
+        let is_reversed = false;
+        let user = UserType { id, name, module, arguments, align, content, is_compared, is_ordered, is_reversed };
         TypeInfo { name: TypeName::User(Arc::new(user)), size: size_of::<T>(), align: align_of::<T>() }
+    }
+
+    /// Describes Rust's `Reverse` of a type.
+    pub(super) fn reversed<T: 'static>(of: TypeInfo) -> TypeInfo {
+        let (size, align) = (of.size, of.align);
+        let user = UserType {
+            id: TypeId::of::<T>(),
+            name: "Reverse",
+            module: "core::cmp",
+            arguments: vec![TypeArgument::Type(of.clone())],
+            align,
+            content: Content::Fields(vec![Field { name: "_0", offset: 0, ty: of }]),
+            is_compared: true,
+            is_ordered: true,
+            is_reversed: true,
+        };
+        TypeInfo { name: TypeName::User(Arc::new(user)), size, align }
+    }
+
+    /// Returns the fields of a struct, or of a variant of an enum, that a literal has.
+    pub(super) fn fields(&self, variant: &str) -> &[Field] {
+        let TypeName::User(user) = &self.name else { unreachable!("a literal of {self}") };
+        match &user.content {
+            Content::Fields(fields) if variant.is_empty() => fields,
+            Content::Cases(cases) => match cases.iter().find(|case| case.name == variant) {
+                Some(case) => &case.fields,
+                None => panic!(
+                    "write a variant of `{self}` with the enum's name before it, or import it in the kernel's file"
+                ),
+            },
+            Content::Fields(_) | Content::Variants { .. } => unreachable!("a literal of {self}"),
+        }
+    }
+
+    /// Returns the contents of a type that the text defines, and whether it is compared.
+    pub(super) fn user_type(&self) -> Option<&UserType> {
+        match &self.name {
+            TypeName::User(user) => Some(user),
+            TypeName::Prelude(_) | TypeName::Template { .. } => None,
+        }
     }
 
     /// Returns the size and alignment in C++, where the parts of a tuple lie in their order.
     pub(super) fn in_cuda(&self) -> (usize, usize) {
         match &self.name {
             TypeName::Template { name: "tuple", arguments, .. } => {
-                let parts = arguments.iter().filter_map(|argument| match argument {
+                in_order(arguments.iter().filter_map(|argument| match argument {
                     TypeArgument::Type(ty) => Some(ty.in_cuda()),
                     TypeArgument::Value(_) => None,
-                });
-                let place = |(end, most): (usize, usize), (size, align): (usize, usize)| {
-                    (end.next_multiple_of(align) + size, most.max(align))
-                };
-                let (end, align) = parts.fold((0, 1), place);
-                (end.next_multiple_of(align), align)
+                }))
             }
             TypeName::Template { name: "local_array", arguments, .. } => match &arguments[..] {
                 [TypeArgument::Type(element), TypeArgument::Value(Scalar::Unsigned(length, _))] => {
@@ -147,7 +196,15 @@ impl TypeInfo {
                 }
                 _ => (self.size, self.align),
             },
-            TypeName::Prelude(_) | TypeName::Template { .. } | TypeName::User(_) => (self.size, self.align),
+            TypeName::User(user) => match &user.content {
+                // The number comes first, then the fields of each variant. An empty struct has a byte.
+                Content::Cases(cases) => in_order([(4, 4)].into_iter().chain(cases.iter().map(|case| {
+                    let (size, align) = in_order(case.fields.iter().map(|field| field.ty.in_cuda()));
+                    (size.max(1), align)
+                }))),
+                Content::Fields(_) | Content::Variants { .. } => (self.size, self.align),
+            },
+            TypeName::Prelude(_) | TypeName::Template { .. } => (self.size, self.align),
         }
     }
 
@@ -162,10 +219,20 @@ impl TypeInfo {
             }),
             TypeName::User(user) => match &user.content {
                 Content::Fields(fields) => fields.iter().any(|field| field.ty.has_array()),
+                Content::Cases(cases) => cases.iter().flat_map(|case| &case.fields).any(|field| field.ty.has_array()),
                 Content::Variants { .. } => false,
             },
         }
     }
+}
+
+/// Returns the size and alignment of a value whose parts lie in their order.
+fn in_order(parts: impl IntoIterator<Item = (usize, usize)>) -> (usize, usize) {
+    let place = |(end, most): (usize, usize), (size, align): (usize, usize)| {
+        (end.next_multiple_of(align) + size, most.max(align))
+    };
+    let (end, align) = parts.into_iter().fold((0, 1), place);
+    (end.next_multiple_of(align), align)
 }
 
 impl UserType {

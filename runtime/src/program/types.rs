@@ -2,7 +2,7 @@
 //! has what `#[derive(DeviceCopy)]` checks of a user-defined type.
 
 use std::any::TypeId;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use half::{bf16, f16};
 
@@ -78,7 +78,8 @@ use crate::scalar::Scalar;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in device memory",
     note = "the types of kernels are the integer types, f32, f64, f16, bf16, e4m3, e5m2, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
-    note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
+    note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic",
+    note = "an enum whose variants have fields is a value of variables alone; for memory, write a struct with a fieldless enum and the fields of all variants"
 )]
 pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {
     /// The check of the layout, which is evaluated wherever bytes of the type are accessed, and fails to compile for a
@@ -104,7 +105,7 @@ pub(crate) fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[u8] {
 /// A type that has a C++ spelling in the generated text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type of the kernel language",
-    note = "the types of kernels are the integer types, f32, f64, f16, bf16, e4m3, e5m2, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "the types of kernels are the integer types, f32, f64, f16, bf16, e4m3, e5m2, bool, arrays of them, types with `#[derive(DeviceCopy)]`, and enums with `#[derive(DeviceType)]`",
     note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub trait DeviceType: 'static {
@@ -220,11 +221,6 @@ pub fn ordered<T: DeviceOrd>(value: T) -> T {
 #[inline(always)]
 pub fn plain_scalar<T: DeviceScalar>(value: T) -> T {
     value
-}
-
-/// Returns a constant that a pattern compares with.
-pub fn pattern_constant<T: DeviceConstant + DeviceEq>(value: &T) -> Constant {
-    constant(value)
 }
 
 /// A scalar type of the kernel language: an integer, a float or `bool`. As a bound it allows comparisons;
@@ -353,6 +349,25 @@ impl DeviceEq for Ordering {}
 
 // SAFETY: the type has the layout of `i8`, as Rust says, and 0 is a value; the device writes only the variants' values.
 unsafe impl DeviceCopy for Ordering {}
+
+/// A key in the opposite order. Its field is public, so that the text has a struct of it.
+impl<T: DeviceOrd> DeviceType for Reverse<T> {
+    fn info() -> TypeInfo {
+        TypeInfo::reversed::<Reverse<T>>(T::info())
+    }
+}
+
+impl<T: DeviceOrd + DeviceConstant> DeviceConstant for Reverse<T> {
+    fn value(&self) -> Value {
+        Value::Fields(vec![self.0.value()])
+    }
+}
+
+impl<T: DeviceOrd> DeviceEq for Reverse<T> {}
+
+impl<T: DeviceOrd> DeviceOrd for Reverse<T> {}
+
+impl<T> TypeOfRust for Reverse<T> {}
 
 /// What a `Result` may hold: a value of kernels, or nothing, as in `Result<(), Fault>`.
 #[diagnostic::on_unimplemented(

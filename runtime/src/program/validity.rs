@@ -37,6 +37,8 @@ impl Validity {
                     let parts: Vec<_> = fields.iter().filter_map(part).collect();
                     (!parts.is_empty()).then_some(Validity::Parts(parts))
                 }
+                // It is not kept in memory.
+                Content::Cases(_) => None,
                 Content::Variants { raw, list } => {
                     let bytes = |value: &i128| value.to_le_bytes()[..raw.size].into();
                     Some(Validity::OneOf(list.iter().map(|(_, value)| bytes(value)).collect()))

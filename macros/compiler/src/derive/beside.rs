@@ -2,14 +2,14 @@
 
 use proc_macro2::Ident;
 
-/// Whether a struct derives the trait of this name, as far as the text of its file shows.
+/// Whether a struct or an enum derives the trait of this name, as far as the text of its file shows.
 pub(super) fn shows_derive(name: &Ident, of: &str) -> bool {
     let text = name.span().local_file().and_then(|path| std::fs::read_to_string(path).ok());
     let begin = name.span().start();
     text.is_some_and(|text| derives(&text, begin.line, begin.column, of))
 }
 
-/// Whether the struct whose name stands at a position of a text derives the trait of this name: no derive sees the others.
+/// Whether the struct or enum whose name stands at a position of a text derives the trait of this name: no derive sees the others.
 fn derives(text: &str, line: usize, column: usize, of: &str) -> bool {
     let mut before = String::new();
     for (number, content) in (1..).zip(text.lines()).take_while(|(number, _)| *number <= line) {
@@ -22,7 +22,8 @@ fn derives(text: &str, line: usize, column: usize, of: &str) -> bool {
     }
     let item = before.rsplit([';', '{', '}']).next().unwrap_or_default().trim_end();
     let derives = item.split("#[derive(").skip(1).filter_map(|rest| rest.split_once(")]"));
-    item.ends_with("struct") && derives.flat_map(|(list, _)| list.split(',')).any(|derived| derived.trim() == of)
+    (item.ends_with("struct") || item.ends_with("enum"))
+        && derives.flat_map(|(list, _)| list.split(',')).any(|derived| derived.trim() == of)
 }
 
 #[cfg(test)]

@@ -173,7 +173,15 @@ pub(super) fn stub(input: &DeriveInput) -> TokenStream {
     }
     let generics = generics(input);
     let (declared, used, clause) = generics.split_for_impl();
+    let of_enum = matches!(input.data, syn::Data::Enum(_)).then(|| {
+        quote! {
+            impl #declared ::phalanx::__private::DeviceEnum for #ident #used #clause {
+                const IS_COMPARED: bool = true;
+            }
+        }
+    });
     quote! {
+        #of_enum
         impl #declared ::phalanx::DeviceType for #ident #used #clause {
             fn info() -> ::phalanx::__private::TypeInfo { loop {} }
         }

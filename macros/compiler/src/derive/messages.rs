@@ -11,7 +11,22 @@ pub(super) fn union(at: SpanRange, name: &str) -> Diag {
 
 pub(super) fn enum_fields(at: SpanRange, variant: &str) -> Diag {
     Diag::new(Rule::DeriveTarget, at, format!("the variant `{variant}` has fields, which device memory cannot hold"))
-        .help("write a struct with a fieldless enum and the fields of all variants")
+        .help("derive `DeviceType` instead, if only variables hold its values; for memory, write a struct with a fieldless enum and the fields of all variants")
+}
+
+pub(super) fn no_enum(at: SpanRange, name: &str) -> Diag {
+    Diag::new(Rule::DeriveTarget, at, format!("`{name}` is no enum, for which `DeviceType` is derived"))
+        .help("derive `DeviceCopy`, which makes a struct a type of kernels and of their memory")
+}
+
+pub(super) fn no_fields(at: SpanRange, name: &str) -> Diag {
+    Diag::new(Rule::DeriveTarget, at, format!("no variant of `{name}` has fields"))
+        .help("derive `DeviceCopy`, with `#[repr(u8)]` above the enum and `PartialEq` among its derives")
+}
+
+pub(super) fn generic_cases(at: SpanRange) -> Diag {
+    Diag::new(Rule::DeriveTarget, at, "an enum with fields cannot be generic in a kernel")
+        .help("write an enum for each type")
 }
 
 pub(super) fn generic_enum(at: SpanRange) -> Diag {

@@ -3,6 +3,7 @@
 //! time.
 
 mod beside;
+mod cases;
 mod emit;
 mod messages;
 mod parse;
@@ -36,6 +37,26 @@ struct Field<'i> {
     ty: &'i syn::Type,
 }
 
+/// Returns the impls for an enum with fields, or its errors.
+pub(crate) fn device_type(session: Session, item: TokenStream) -> TokenStream {
+    let mut diags = Diags::new(session);
+    let input = match syn::parse2::<DeriveInput>(item) {
+        Ok(input) => input,
+        Err(error) => {
+            diags.push(not_parsed(SpanRange::at(error.span()), &error.to_string()));
+            return diags.into_tokens();
+        }
+    };
+    let impls = cases::impls(&input, &mut diags);
+    match (impls, diags.gate()) {
+        (Some(impls), Ok(())) => impls,
+        _ => {
+            let (errors, stub) = (diags.into_tokens(), emit::stub(&input));
+            quote!(#errors #stub)
+        }
+    }
+}
+
 /// Returns the impls for the type, or its errors.
 pub(crate) fn device_copy(session: Session, item: TokenStream) -> TokenStream {
     let mut diags = Diags::new(session);
@@ -54,6 +75,18 @@ pub(crate) fn device_copy(session: Session, item: TokenStream) -> TokenStream {
             quote!(#errors #stub)
         }
     }
+}
+
+/// Returns the errors of an enum with fields, as far as its text shows them.
+pub(crate) fn check_device_type(session: Session, item: TokenStream) -> Vec<Fault> {
+    let mut diags = Diags::new(session);
+    match syn::parse2::<DeriveInput>(item) {
+        Ok(input) => {
+            cases::impls(&input, &mut diags);
+        }
+        Err(error) => diags.push(not_parsed(SpanRange::at(error.span()), &error.to_string())),
+    }
+    diags.into_faults()
 }
 
 /// Returns the type's errors, as far as its text shows them.

@@ -241,7 +241,7 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
             let id = id.0;
             quote!(Constant(#id))
         }
-        Fragment::Struct { slot, fields, base } => {
+        Fragment::Struct { slot, variant, fields, base } => {
             let slot = slot.0;
             let fields = fields.iter().map(|(name, value)| {
                 let value = self::fragments(value);
@@ -254,7 +254,7 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
                 }
                 None => quote!(::core::option::Option::None),
             };
-            quote!(Struct { slot: #slot, fields: &[#(#fields),*], base: #base })
+            quote!(Struct { slot: #slot, variant: #variant, fields: &[#(#fields),*], base: #base })
         }
         Fragment::Shared { index, ty, name } => {
             let ty = self::fragments(ty);

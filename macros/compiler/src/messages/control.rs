@@ -99,14 +99,14 @@ pub(crate) fn element_pattern(at: SpanRange) -> Diag {
 pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported on an iterator")).help(
         instead_of_adaptor(name).unwrap_or(
-            "the supported methods are `sum`, `product`, `fold`, `reduce`, `any`, `all`, `count`, `min`, `max`, `min_by`, `max_by`, `min_by_key`, `max_by_key`, `find`, `find_map`, `position`, `rposition`, `next`, `nth`, `last` and `for_each`, with `map`, `filter`, `filter_map`, `take_while`, `skip_while`, `map_while` and `scan` before them; write others as a `for` loop",
+            "the supported methods are `sum`, `product`, `fold`, `reduce`, `any`, `all`, `count`, `min`, `max`, `min_by`, `max_by`, `min_by_key`, `max_by_key`, `find`, `find_map`, `position`, `rposition`, `next`, `nth`, `last`, `for_each`, `try_fold` and `try_for_each`, with `map`, `filter`, `filter_map`, `take_while`, `skip_while`, `map_while` and `scan` before them; write others as a `for` loop",
         ),
     )
 }
 
 pub(crate) fn consumer_form(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` in this form is not part of the kernel language"))
-        .help("write `.fold(start, |total, x| ..)`, closures in place, and `.filter(|x| ..)` after `.copied()`")
+        .help("write `.fold(start, |total, x| ..)`, closures in place, `.filter(|x| ..)` after `.copied()`, and `Some`, `None`, `Ok` or `Err` in the closure of `try_fold`")
 }
 
 pub(crate) fn item_reference(at: SpanRange, name: &str) -> Diag {
@@ -154,4 +154,19 @@ pub(crate) fn guarded_choice(at: SpanRange) -> Diag {
         "a guard on alternatives that bind names is supported only if they are the whole pattern and the guard has no `let`",
     )
     .help("write an arm for each alternative, each with the guard")
+}
+
+/// An iterator that a function of `std::iter` makes.
+pub(crate) fn made_iterator(at: SpanRange, name: &str) -> Diag {
+    let help = match name {
+        "repeat" | "repeat_n" | "repeat_with" => "write a loop over a range, `for _ in 0..n`",
+        "once" | "empty" => "write what is done with the one item before or after the loop over the others",
+        _ => "write a loop: `let mut next = first; while let Some(x) = next { next = ..; .. }`",
+    };
+    Diag::new(
+        Rule::UnsupportedLoop,
+        at,
+        format!("the iterators of `std::iter::{name}` are not part of the kernel language"),
+    )
+    .help(help)
 }

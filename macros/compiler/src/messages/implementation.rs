@@ -30,3 +30,9 @@ pub(crate) fn index_of_place(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedSignature, at, format!("the function of `{name}` must end with a reference to a part of `self`"))
         .help("write `&self.cells[y * 4 + x]`, or `&mut` of the same, after `let` and `assert!` alone; otherwise write a method: `m.at(row, column)`")
 }
+
+/// A method that a trait of another file provides, whose body names what cannot be named beside the `impl`.
+pub(crate) fn provided_elsewhere(at: SpanRange, name: &str) -> Diag {
+    Diag::new(Rule::UnsupportedSignature, at, format!("the method `{name}` of this trait cannot stand in an `impl` of another file"))
+        .help(format!("write `{name}` in the `impl`; of the trait's file, its body can name functions, constants and structures that are visible here, and of macros assertions and the like"))
+}

@@ -143,15 +143,18 @@ static METHODS_OF_RUST: &[(&str, &[&str])] = methods! {
         first_chunk_mut last_chunk last_chunk_mut split_first_chunk split_last_chunk split_first_chunk_mut
         split_last_chunk_mut get get_unchecked get_unchecked_mut get_disjoint_mut get_disjoint_unchecked_mut;
     "write a loop over the indexes, `for i in 0..array.len()`; bind the array to a name, which has `chunks`, `windows` and parts":
-        as_array as_mut_array each_mut chunks chunks_mut chunks_exact chunks_exact_mut as_chunks as_chunks_mut
-        as_rchunks as_rchunks_mut array_windows windows rchunks rchunks_mut rchunks_exact rchunks_exact_mut
-        chunk_by chunk_by_mut split_at split_at_mut split_at_checked split_at_mut_checked split_at_unchecked
-        split_at_mut_unchecked as_chunks_unchecked as_chunks_unchecked_mut split_off_first split_off_last
+        as_array as_mut_array each_mut chunks chunks_mut chunks_exact chunks_exact_mut array_windows windows rchunks rchunks_mut rchunks_exact rchunks_exact_mut
+        split_at split_at_mut split_at_checked split_at_mut_checked split_at_unchecked
+        split_at_mut_unchecked split_off_first split_off_last
         split_off_first_mut split_off_last_mut connect split split_mut split_inclusive split_inclusive_mut
         rsplit rsplit_mut splitn splitn_mut rsplitn rsplitn_mut starts_with ends_with strip_prefix strip_suffix
         rotate_left rotate_right fill_with clone_from_slice copy_from_slice copy_within swap_with_slice
         split_off split_off_mut as_flattened as_flattened_mut concat join repeat to_vec into_vec trim_ascii
         trim_ascii_start trim_ascii_end utf8_chunks element_offset contains;
+    "bind the array to a name, which has `chunks_exact(n)`; what is left over is `array[array.len() / n * n..]`":
+        as_chunks as_chunks_mut as_rchunks as_rchunks_mut as_chunks_unchecked as_chunks_unchecked_mut;
+    "write a loop that compares each element with the one before it":
+        chunk_by chunk_by_mut;
     "an array that is a variable, and a part of one, has `sort`, `sort_by`, `sort_by_key` and their `unstable` forms; otherwise write the sort as loops with comparisons, `if a[i] > a[i + 1] { a.swap(i, i + 1); }`":
         sort_by sort_by_key sort_by_cached_key sort_unstable_by sort_unstable_by_key
         select_nth_unstable select_nth_unstable_by select_nth_unstable_by_key is_sorted is_sorted_by

@@ -86,10 +86,12 @@ pub(crate) enum ExprKind {
         length: TokenStream,
         slot: SlotId,
     },
-    /// `Point { x, ..base }`, or `Meters(1.0)`.
+    /// `Point { x, ..base }`, or `Meters(1.0)`, or `Event::Hit { t, id }`.
     Struct {
         /// The path as the user wrote it, with its generic arguments.
         path: TokenStream,
+        /// The variant of an enum that the path names.
+        variant: Option<Ident>,
         /// The fields in the order of their evaluation.
         fields: Vec<(Member, Expr)>,
         /// The base that the other fields are taken from, which is evaluated last.

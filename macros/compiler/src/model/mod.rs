@@ -364,6 +364,8 @@ pub(crate) struct Constant {
     pub(crate) ty: Option<&'static str>,
     /// Whether a pattern compares with it.
     pub(crate) in_pattern: bool,
+    /// Whether the file shows that it is a variant of an enum whose other variants have fields.
+    pub(crate) is_variant: bool,
     /// The value of a literal.
     pub(crate) literal: Option<u64>,
 }

@@ -1,6 +1,6 @@
 //! Patterns, as plain data. Only rustc knows which patterns cover a type, and which names are its constants.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 
 use super::expr::Member;
 use super::op::Variant;
@@ -51,9 +51,11 @@ pub(crate) enum PatternKind {
         /// The name of the array of all others.
         others: Option<Box<Pattern>>,
     },
-    /// `Point { x, y: 0, .. }` and `Meters(m)`
+    /// `Point { x, y: 0, .. }` and `Meters(m)`, or `Event::Hit { t, .. }` and `Event::Lost(n)`
     Struct {
         path: TokenStream,
+        /// The variant of an enum that the path names.
+        variant: Option<Ident>,
         fields: Vec<(Member, Pattern)>,
         rest: bool,
     },
@@ -75,7 +77,9 @@ impl Pattern {
             PatternKind::Tuple { elements, .. } | PatternKind::Array { elements, .. } => {
                 elements.iter().all(Pattern::is_irrefutable)
             }
-            PatternKind::Struct { fields, .. } => fields.iter().all(|(_, field)| field.is_irrefutable()),
+            PatternKind::Struct { variant, fields, .. } => {
+                variant.is_none() && fields.iter().all(|(_, field)| field.is_irrefutable())
+            }
             PatternKind::Bool(_)
             | PatternKind::Int { .. }
             | PatternKind::Constant(_)

@@ -55,7 +55,8 @@ impl Parser<'_> {
             let whole = syn::ExprPath { attrs: Vec::new(), qself: Some(qself.clone()), path: literal.path.clone() };
             path = whole.to_token_stream();
         }
-        Expr { kind: ExprKind::Struct { path, fields, base, slot }, result_kind: Kind::Value, span }
+        let variant = self.variant_of_enum(&literal.path).filter(|_| literal.qself.is_none());
+        Expr { kind: ExprKind::Struct { path, variant, fields, base, slot }, result_kind: Kind::Value, span }
     }
 
     /// Parses `Meters(1.0)`. The host body has `Meters { 0: 1.0 }`, which cannot be a function of that name.
@@ -69,7 +70,8 @@ impl Parser<'_> {
         let fields = arguments.iter().enumerate();
         let fields = fields.map(|(index, field)| (number(index), self.element(field, "a struct"))).collect();
         let slot = self.slot(SlotUse::Type);
-        let kind = ExprKind::Struct { path: path.to_token_stream(), fields, base: None, slot };
+        let variant = self.variant_of_enum(&path.path).filter(|_| path.qself.is_none());
+        let kind = ExprKind::Struct { path: path.to_token_stream(), variant, fields, base: None, slot };
         Expr { kind, result_kind: Kind::Value, span }
     }
 

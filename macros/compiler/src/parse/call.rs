@@ -43,6 +43,9 @@ impl Parser<'_> {
             return self.error(messages::not_a_path(SpanRange::of(&call.func)));
         };
         let Some(last) = path.path.segments.last() else { return Expr::error(span) };
+        if let Some(refused) = self.refused_of_rust(path) {
+            return refused;
+        }
         if let Some(imported) = self.imported_call(call, span) {
             return imported;
         }

@@ -8,6 +8,7 @@ use super::flattened::Flattened;
 use super::iter_sources::is_range;
 use super::iter_steps::numbered_first;
 use super::operand_types::TypeHint;
+use super::refused_functions::zipped;
 use super::signature::shape_kind;
 use super::syntax::strip;
 use super::{Binding, JumpTarget, Parser};
@@ -146,6 +147,12 @@ impl Parser<'_> {
     }
 
     pub(super) fn for_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
+        if let Some(refused) = self.refused_iterator(&repeat.expr) {
+            return refused;
+        }
+        if let Some(expr) = zipped(&repeat.expr).map(Box::new) {
+            return self.for_loop(&ExprForLoop { expr, ..repeat.clone() }, span);
+        }
         if let Some(expr) = numbered_first(&repeat.expr).map(Box::new) {
             return self.for_loop(&ExprForLoop { expr, ..repeat.clone() }, span);
         }

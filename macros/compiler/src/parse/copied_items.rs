@@ -25,7 +25,9 @@ pub(super) fn over_copies(call: &ExprMethodCall) -> Option<ExprMethodCall> {
     let mut call = ExprMethodCall { receiver: Box::new(receiver), ..call.clone() };
     match call.method.to_string().as_str() {
         "sum" | "product" | "count" => {}
-        "any" | "all" | "for_each" | "fold" | "find_map" | "position" | "rposition" => take_item(&mut call, &items)?,
+        "any" | "all" | "for_each" | "fold" | "try_fold" | "try_for_each" | "find_map" | "position" | "rposition" => {
+            take_item(&mut call, &items)?
+        }
         _ if matches!(items, Items::Values) => {}
         _ => return None,
     }

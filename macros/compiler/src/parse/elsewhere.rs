@@ -4,11 +4,16 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
+use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, GenericParam, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, PatIdent, Path, PathSegment};
+use syn::{
+    Block, Expr, GenericParam, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, ItemTrait, PatIdent, Path, PathSegment,
+    Token, TraitItem,
+};
 
+use super::files::Files;
 use super::local_types::NamedType;
 use super::modules::{Meaning, Modules};
 use super::readable::{Known, OfType, declared_in, identity_of, is_device, with_failures};
@@ -130,6 +135,49 @@ impl Others {
     }
 }
 
+/// Returns the device trait that a path names in a file, if it stands in another file, with its provided methods as they would stand here.
+/// A method of which some name could not stand here has a body that does nothing, and is named.
+pub(super) fn trait_elsewhere(files: &Files, path: &Path) -> Option<(ItemTrait, Vec<String>)> {
+    let modules = Modules::of(&files.items);
+    let own = modules.at(&files.own)?;
+    let meaning = modules.resolve(&names(path), own)?;
+    let items = items_at(&files.items, modules.path(meaning.module))?;
+    let mut found = items.iter().filter_map(|item| match item {
+        Item::Trait(item) if item.ident == meaning.name && is_device(&item.attrs) => Some(item),
+        _ => None,
+    });
+    let (only, None) = (found.next()?, found.next()) else { return None };
+    let mut of_trait = only.clone();
+    let of_generics = only.generics.params.iter().filter_map(|param| match param {
+        GenericParam::Type(param) => Some(param.ident.to_string()),
+        GenericParam::Const(param) => Some(param.ident.to_string()),
+        GenericParam::Lifetime(_) => None,
+    });
+    let of_generics: Vec<String> = of_generics.collect();
+    let mut unfit = Vec::new();
+    for member in &mut of_trait.items {
+        let TraitItem::Fn(provided) = member else { continue };
+        let Some(body) = &provided.default else { continue };
+        let sig = &provided.sig;
+        let method: ItemFn = syn::parse2(quote!(#sig #body)).ok()?;
+        let generics = sig.generics.type_params().map(|param| param.ident.to_string());
+        let constants = sig.generics.const_params().map(|param| param.ident.to_string());
+        let locals =
+            declared_in(&method).into_iter().chain(of_generics.clone()).chain(generics).chain(constants).collect();
+        let mut mover = Mover { modules: &modules, module: meaning.module, own, locals, is_emitted: true, fits: true };
+        let (mut sig, mut body) = (sig.clone(), body.clone());
+        mover.visit_signature_mut(&mut sig);
+        mover.visit_block_mut(&mut body);
+        if mover.fits {
+            (provided.sig, provided.default) = (sig, Some(body));
+        } else {
+            unfit.push(provided.sig.ident.to_string());
+            provided.default = Some(syn::parse_quote!({ loop {} }));
+        }
+    }
+    Some((of_trait, unfit))
+}
+
 fn items_at<'i>(items: &'i [Item], path: &[String]) -> Option<&'i [Item]> {
     let Some((first, rest)) = path.split_first() else { return Some(items) };
     let mut inside = items.iter().filter_map(|item| match item {
@@ -186,7 +234,7 @@ fn moved(
     let locals = declared_in(item).into_iter().chain(generics).chain(of_impl).collect();
     let mut moved = item.clone();
     *moved.block = with_failures(&item.block);
-    let mut mover = Mover { modules, module, own, locals, fits: true };
+    let mut mover = Mover { modules, module, own, locals, is_emitted: false, fits: true };
     mover.visit_signature_mut(&mut moved.sig);
     mover.visit_block_mut(&mut moved.block);
     // What its body cannot have elsewhere, it does not have here.
@@ -199,6 +247,8 @@ struct Mover<'m> {
     module: usize,
     own: usize,
     locals: BTreeSet<String>,
+    /// Whether rustc is given the body there: it may have assertions and panics as they are, and names no function that is hidden there.
+    is_emitted: bool,
     fits: bool,
 }
 
@@ -220,7 +270,7 @@ impl VisitMut for Mover<'_> {
             self.fits &= self.means_the_same(first);
             return;
         };
-        let hidden = || self.modules.hidden_path_to(&meaning, self.own);
+        let hidden = || self.modules.hidden_path_to(&meaning, self.own).filter(|_| !self.is_emitted);
         let Some(mut segments) = self.modules.path_to(&meaning, self.own).or_else(hidden) else {
             self.fits = false;
             return;
@@ -242,9 +292,43 @@ impl VisitMut for Mover<'_> {
     fn visit_attribute_mut(&mut self, _: &mut syn::Attribute) {}
 
     fn visit_macro_mut(&mut self, of: &mut syn::Macro) {
+        let name = of.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        if self.is_emitted && MESSAGES.contains(&name.as_str()) {
+            let is_taken = [self.module, self.own]
+                .iter()
+                .any(|of| self.modules.resolve(std::slice::from_ref(&name), *of).is_some());
+            let Ok(mut values) = of.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated) else {
+                self.fits = false;
+                return;
+            };
+            self.fits &= !is_taken && !values.iter().any(names_in_text);
+            values.iter_mut().for_each(|value| self.visit_expr_mut(value));
+            of.tokens = values.to_token_stream();
+            return;
+        }
         // The function itself has it, under this name.
         self.fits &= of.path.is_ident("panic") && self.modules.resolve(&["panic".into()], self.own).is_none();
     }
+}
+
+/// The macros whose arguments are values, after a text.
+const MESSAGES: [&str; 10] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "panic",
+    "todo",
+    "unreachable",
+    "println",
+];
+
+/// Whether a text names values that are not local variables, by Rust's convention.
+fn names_in_text(value: &Expr) -> bool {
+    let Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = value else { return false };
+    text.value().split('{').skip(1).any(|rest| rest.starts_with(char::is_uppercase))
 }
 
 impl Mover<'_> {

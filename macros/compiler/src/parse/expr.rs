@@ -199,7 +199,9 @@ impl Parser<'_> {
     pub(super) fn constant_path(&mut self, path: &syn::ExprPath) -> ValueId {
         let segments: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let name = segments[segments.len().saturating_sub(2)..].join("_");
-        self.constant(path.to_token_stream(), &name)
+        let constant = self.constant(path.to_token_stream(), &name);
+        self.function.values[usize::from(constant.0)].is_variant = self.is_variant_alone(&path.path);
+        constant
     }
 
     fn unary(&mut self, unary: &syn::ExprUnary, span: SpanRange) -> Expr {

@@ -321,6 +321,36 @@ mod tests {
         assert_eq!(files.followed("src/kernels.rs"), ["place super::steps", "wrapped super::sizes"]);
     }
 
+    /// The methods that a trait of another file provides, with the names of that file, and those with names that cannot stand elsewhere.
+    #[test]
+    fn provided_methods_of_other_files() {
+        let shapes = "use phalanx::prelude::*; use crate::area::Area; const UNIT: u32 = 3;
+            #[device] impl Area for Square { fn area(&self) -> u32 { self.side } }";
+        let files = [
+            ("src/lib.rs", "mod area; mod shapes;"),
+            (
+                "src/area.rs",
+                "use phalanx::prelude::*; pub const UNIT: u32 = 7; #[device] fn hidden(x: u32) -> u32 { x }
+                #[device] pub trait Area {
+                    fn area(&self) -> u32;
+                    fn twice(&self) -> u32 { assert!(self.area() < UNIT); self.area() * 2 + UNIT }
+                    fn other(&self) -> u32 { hidden(self.area()) }
+                }",
+            ),
+            ("src/shapes.rs", shapes),
+        ];
+        let files = Crate::new("provided", &files);
+        let item: TokenStream = shapes[shapes.find("impl").unwrap()..].parse().unwrap();
+        let mut diags = crate::diag::Diags::new(crate::session::Session::default());
+        let path = files.0.join("src/shapes.rs");
+        let added = crate::parse::provided_methods::added(&item, shapes, Some(&path), &mut diags).unwrap().to_string();
+        assert!(added.contains("assert ! (self . area () < super :: area :: UNIT)"), "{added}");
+        assert!(added.contains("self . area () * 2 + super :: area :: UNIT"), "{added}");
+        assert!(added.contains("fn other"), "{added}");
+        let faults = diags.into_faults();
+        assert!(matches!(&faults[..], [fault] if fault.text().contains("`other` of this trait")), "{faults:#?}");
+    }
+
     /// A condition may leave a module out, and a file that is too large is not read.
     #[test]
     fn what_is_left_out() {

@@ -1,7 +1,7 @@
 //! `#[device] impl` and `#[device] trait`: each method becomes a function of its own, in which `self` is a parameter
 //! and `Self` is replaced by the type.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{FnArg, ImplItem, ItemFn, ItemImpl, ItemTrait, Signature, TraitItem, Type};
@@ -291,17 +291,24 @@ fn self_to_parameter(sig: &mut Signature, diags: &mut Diags) -> bool {
 }
 
 fn replace_self(stream: TokenStream, own_type: &TokenStream) -> TokenStream {
-    let replace = |tree| match tree {
-        TokenTree::Ident(ident) if ident == "Self" => own_type.clone(),
-        TokenTree::Ident(ident) if ident == "self" => parameter_name(ident.span()).to_token_stream(),
-        TokenTree::Group(group) => {
-            let mut replaced = Group::new(group.delimiter(), replace_self(group.stream(), own_type));
-            replaced.set_span(group.span());
-            TokenTree::Group(replaced).into()
-        }
-        tree => tree.into(),
-    };
-    stream.into_iter().flat_map(replace).collect()
+    let mut trees = stream.into_iter().peekable();
+    let mut replaced = TokenStream::new();
+    while let Some(tree) = trees.next() {
+        // `self::name` begins with a module.
+        let leads = matches!(trees.peek(), Some(TokenTree::Punct(colon)) if colon.as_char() == ':' && colon.spacing() == Spacing::Joint);
+        let own = match tree {
+            TokenTree::Ident(ident) if ident == "Self" => own_type.clone(),
+            TokenTree::Ident(ident) if ident == "self" && !leads => parameter_name(ident.span()).to_token_stream(),
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), replace_self(group.stream(), own_type));
+                inner.set_span(group.span());
+                TokenTree::Group(inner).into()
+            }
+            tree => tree.into(),
+        };
+        replaced.extend(own);
+    }
+    replaced
 }
 
 fn type_name(ty: &Type) -> Option<String> {

@@ -16,9 +16,10 @@ use super::operand_order::{OperandOrder, whole};
 use super::syntax::{strip, untyped};
 use crate::messages;
 use crate::model::expr::Expr;
+use crate::model::words::words;
 use crate::span::SpanRange;
 
-const CONSUMERS: [&str; 21] = [
+const CONSUMERS: [&str; 23] = [
     "sum",
     "product",
     "fold",
@@ -40,6 +41,8 @@ const CONSUMERS: [&str; 21] = [
     "next",
     "nth",
     "for_each",
+    "try_fold",
+    "try_for_each",
 ];
 /// Methods that only iterators have, and that are not supported.
 const UNSUPPORTED_CONSUMERS: [&str; 1] = ["collect"];
@@ -153,8 +156,8 @@ fn written(
     match (name, &arguments[..]) {
         ("sum" | "product" | "min" | "max", []) => steps.require_value()?,
         ("count", []) => steps.ignore(),
-        ("fold", [_, function]) => steps.apply(function, Some(total.to_token_stream()))?,
-        ("any" | "all" | "for_each" | "find_map" | "position" | "rposition", [function]) => {
+        ("fold" | "try_fold", [_, function]) => steps.apply(function, Some(total.to_token_stream()))?,
+        ("any" | "all" | "for_each" | "try_for_each" | "find_map" | "position" | "rposition", [function]) => {
             steps.apply(function, None)?
         }
         ("min_by_key" | "max_by_key" | "min_by" | "max_by" | "find" | "reduce" | "nth", [_])
@@ -235,6 +238,36 @@ fn written(
             let repeat = steps.repeat(&source, &|value| quote!(#total = #value;), at);
             quote_spanned!(at=> { #bindings let mut #total = #start; #repeat #total })
         }
+        // The loop ends with the first `None` or `Err`, which is then the value.
+        ("try_fold", [start, function]) => {
+            let mut order = OperandOrder::of(&[source, *start], fresh("operand").span());
+            let source = order.source(source);
+            let bindings = order.bindings();
+            let (next, going, ends, value) = match stops_with(function)? {
+                Stop::None => (
+                    quote!(Some),
+                    quote!(false),
+                    quote!(None => { #found = true; break; }),
+                    quote!(true => None, false => Some(#total)),
+                ),
+                Stop::Error => (
+                    quote!(Ok),
+                    quote!(None),
+                    quote!(Err(#item) => { #found = Some(#item); break; }),
+                    quote!(Some(#item) => Err(#item), None => Ok(#total)),
+                ),
+            };
+            let last = |of: &TokenStream| quote_spanned!(at=> match #of { #next(#index) => #total = #index, #ends });
+            let repeat = steps.repeat(&source, &last, at);
+            quote_spanned!(at=> { #bindings let mut #total = #start; let mut #found = #going; #repeat match #found { #value } })
+        }
+        ("try_for_each", [function]) if matches!(stops_with(function), Some(Stop::Error)) => {
+            let repeat = over(
+                &|value| quote_spanned!(at=> match #value { Ok(_) => {}, Err(#total) => { #found = Some(#total); break; } }),
+            );
+            quote_spanned!(at=> { let mut #found = None; #repeat match #found { Some(#total) => Err(#total), None => Ok(()) } })
+        }
+        ("try_for_each", _) => return None,
         ("any", _) => {
             let repeat = over(&|value| quote!(if #value { #found = true; break; }));
             quote_spanned!(at=> { let mut #found = false; #repeat #found })
@@ -318,10 +351,12 @@ fn written(
     })
 }
 
-/// Whether a value is a tuple, as it is written. Tuples have no `|`.
+/// Whether a value is a tuple or a struct, as it is written. They have no `|`.
 fn has_parts(value: &syn::Expr) -> bool {
     match strip(value) {
-        syn::Expr::Tuple(_) => true,
+        syn::Expr::Tuple(_) | syn::Expr::Struct(_) => true,
+        // `Reverse(x)`
+        syn::Expr::Call(call) => is_constructor(&call.func),
         syn::Expr::Block(block) => {
             matches!(block.block.stmts.last(), Some(syn::Stmt::Expr(value, None)) if has_parts(value))
         }
@@ -332,11 +367,35 @@ fn has_parts(value: &syn::Expr) -> bool {
     }
 }
 
+/// Whether a function is that of a tuple struct: `Reverse`.
+fn is_constructor(function: &syn::Expr) -> bool {
+    let last = if let syn::Expr::Path(path) = strip(function) { path.path.segments.last() } else { None };
+    last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
+}
+
+/// What ends a fold early.
+enum Stop {
+    None,
+    Error,
+}
+
+/// Returns what ends a fold of this function, as far as its text shows.
+fn stops_with(function: &syn::Expr) -> Option<Stop> {
+    let names: Vec<String> = words(&function.to_token_stream()).map(|word| word.to_string()).collect();
+    let has = |all: &[&str]| names.iter().any(|name| all.contains(&name.as_str()));
+    if has(&["Ok", "Err", "ok_or", "ok_or_else"]) {
+        return Some(Stop::Error);
+    }
+    let is_option =
+        has(&["Some", "None", "then", "then_some", "get"]) || names.iter().any(|name| name.starts_with("checked_"));
+    is_option.then_some(Stop::None)
+}
+
 /// Whether the items of an iterator are tuples, as they are written.
 fn has_parts_last(source: &syn::Expr, adaptors: &[Adaptor<'_>]) -> bool {
     match adaptors.iter().rev().find(|adaptor| !adaptor.keeps) {
         Some(Adaptor { function: syn::Expr::Closure(closure), .. }) => has_parts(&closure.body),
-        Some(_) => false,
+        Some(Adaptor { function, .. }) => is_constructor(function),
         None => Names::of(source, Span::call_site()).is_pair(),
     }
 }

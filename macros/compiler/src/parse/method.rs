@@ -9,6 +9,7 @@ use syn::ExprMethodCall;
 use super::Parser;
 use super::expr::dereferenced;
 use super::operand_types::{Operand, TypeHint};
+use super::refused_functions::zipped;
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Callee, Expr, ExprKind};
@@ -19,6 +20,7 @@ use crate::model::method::{Intrinsic, ValueMethod};
 use crate::model::op::{MEMORY_METHODS, Op, RegisterChange, Stored, Variant};
 use crate::model::warp::WarpMethod;
 use crate::model::{Role, SiteMessage};
+use crate::source;
 use crate::span::SpanRange;
 
 /// The message of a failed `unwrap`.
@@ -26,6 +28,12 @@ const ON_NONE: &str = "called `unwrap()` on a `None` or `Err` value";
 
 impl Parser<'_> {
     pub(super) fn method_call(&mut self, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        if let Some(refused) = self.refused_iterator(&call.receiver) {
+            return refused;
+        }
+        if let Some(receiver) = zipped(&call.receiver) {
+            return self.method_call(&ExprMethodCall { receiver: Box::new(receiver), ..call.clone() }, span);
+        }
         if let Some(call) = self.without_lent_closures(call) {
             return self.method_call(&call, span);
         }
@@ -117,7 +125,8 @@ impl Parser<'_> {
             return self.option_method(op, receiver, call, span);
         }
         if let (Some(function), [other]) = (Intrinsic::by_name("cmp", &name), &call.args.iter().collect::<Vec<_>>()[..])
-            && self.operand(&receiver) == Operand::User
+            && (self.operand(&receiver) == Operand::User
+                || matches!(self.hint(&receiver), TypeHint::Named(name) if name == "Reverse"))
         {
             return match self.greater_by_hand(function.name == "max", receiver, other, span) {
                 ControlFlow::Break(greater) => greater,
@@ -218,7 +227,10 @@ impl Parser<'_> {
             let argument = whole.unwrap_or_else(|| self.argument_of(&name, argument));
             arguments.push(argument);
         }
-        let turbofish = call.turbofish.to_token_stream();
+        // A method of Rust that no kernel has is declared without parameters, so that the only error is that there is none.
+        let is_refused = messages::instead_of_method(&name).is_some()
+            && !self.file().is_some_and(|file| source::has_method(file, &name));
+        let turbofish = call.turbofish.as_ref().filter(|_| !is_refused).to_token_stream();
         self.device_callee(Callee::Method(call.method.clone(), turbofish), arguments, span)
     }
 

@@ -69,6 +69,7 @@ pub(crate) mod provided_methods;
 pub(crate) mod readable;
 mod reference;
 mod referenced_fields;
+mod refused_functions;
 pub(crate) mod refused_method;
 mod results;
 pub(crate) mod same_file;
@@ -88,6 +89,7 @@ mod tuples_of_options;
 mod ty;
 mod unchecked;
 mod unroll;
+mod variants;
 mod vector;
 mod warp;
 
@@ -190,6 +192,8 @@ struct Parser<'d> {
     /// The type of the parameters of the closure that is parsed next, if the text shows it.
     closure_hint: Option<operand_types::TypeHint>,
     file: operand_types::FileText,
+    /// The types that were reported, because they are none of kernels: one error for each is enough.
+    reported_types: BTreeSet<String>,
     /// The locals that are options of copies, where the user wrote options of references to elements.
     optional_copies: BTreeSet<LocalId>,
     /// The locals that are bound to a token of a phase barrier, which is a value, or to an option of one.
@@ -289,6 +293,7 @@ impl<'d> Parser<'d> {
             local_parts: BTreeMap::new(),
             rows: BTreeSet::new(),
             results: BTreeSet::new(),
+            reported_types: BTreeSet::new(),
             optional_copies: BTreeSet::new(),
             phase_tokens: BTreeSet::new(),
             hints: BTreeMap::new(),
@@ -381,7 +386,15 @@ impl<'d> Parser<'d> {
     /// Adds a constant under a name for the text. Each constant is kept once.
     fn constant(&mut self, tokens: TokenStream, name: &str) -> ValueId {
         let name = name.to_string();
-        self.value_hole(Constant { tokens, name, declared: true, ty: None, in_pattern: false, literal: None })
+        self.value_hole(Constant {
+            tokens,
+            name,
+            declared: true,
+            ty: None,
+            in_pattern: false,
+            is_variant: false,
+            literal: None,
+        })
     }
 
     fn length_hole(&mut self, tokens: TokenStream) -> ValueId {
@@ -392,7 +405,15 @@ impl<'d> Parser<'d> {
     fn digits_hole(&mut self, tokens: TokenStream, ty: &'static str) -> ValueId {
         let name = String::new();
         let literal = syn::parse2::<syn::LitInt>(tokens.clone()).and_then(|literal| literal.base10_parse()).ok();
-        self.value_hole(Constant { tokens, name, declared: false, ty: Some(ty), in_pattern: false, literal })
+        self.value_hole(Constant {
+            tokens,
+            name,
+            declared: false,
+            ty: Some(ty),
+            in_pattern: false,
+            is_variant: false,
+            literal,
+        })
     }
 
     fn value_hole(&mut self, constant: Constant) -> ValueId {

@@ -94,7 +94,7 @@ impl Parser<'_> {
                         syn::Member::Named(name) => Member::Named(name.clone()),
                         syn::Member::Unnamed(index) => Member::Unnamed(index.index),
                     };
-                    self.hint_of_field(&name, &member)
+                    self.hint_of_field(&name, None, &member)
                 }
                 _ => TypeHint::Unknown,
             },
@@ -175,9 +175,9 @@ impl Parser<'_> {
                 elements.iter().for_each(|part| self.hint_parts(part, element));
                 others.iter().for_each(|others| self.hint_parts(others, shown));
             }
-            (PatternKind::Struct { fields, .. }, TypeHint::Named(name)) => {
+            (PatternKind::Struct { variant, fields, .. }, TypeHint::Named(name)) => {
                 for (member, field) in fields {
-                    let shown = self.hint_of_field(name, member);
+                    let shown = self.hint_of_field(name, variant.as_ref(), member);
                     self.hint_parts(field, &shown);
                 }
             }
@@ -209,7 +209,7 @@ impl Parser<'_> {
                 (TypeHint::Tuple(parts), Member::Unnamed(index)) => {
                     parts.get(*index as usize).cloned().unwrap_or(TypeHint::Unknown)
                 }
-                (TypeHint::Named(name), member) => self.hint_of_field(&name, member),
+                (TypeHint::Named(name), member) => self.hint_of_field(&name, None, member),
                 _ => TypeHint::Unknown,
             },
             ExprKind::Array { elements, .. } => {
@@ -217,6 +217,9 @@ impl Parser<'_> {
             }
             ExprKind::Repeat { element, .. } => TypeHint::Array(Box::new(self.hint(element))),
             ExprKind::Vector { is_matrix: false, .. } => TypeHint::Array(Box::new(TypeHint::Number)),
+            ExprKind::Struct { path, variant: Some(_), .. } => {
+                self.owner_of_variant(&path.to_string()).map_or(TypeHint::Unknown, |owner| self.hint_of_name(&owner))
+            }
             ExprKind::Struct { path, .. } => last_name(&path.to_string()).map_or(TypeHint::Unknown, TypeHint::Named),
             ExprKind::Tuple { elements, .. } => TypeHint::Tuple(elements.iter().map(|part| self.hint(part)).collect()),
             ExprKind::Op { op, operands, types, .. } => {
@@ -303,13 +306,13 @@ impl Parser<'_> {
     }
 
     /// Returns what a type's text shows.
-    fn hint_of_name(&self, text: &str) -> TypeHint {
+    pub(super) fn hint_of_name(&self, text: &str) -> TypeHint {
         let Ok(ty) = syn::parse_str::<syn::Type>(text) else { return TypeHint::Unknown };
         self.hint_of_type(&ty, 0)
     }
 
     /// Returns what a type shows. `depth` is the number of names that led to it.
-    fn hint_of_type(&self, ty: &syn::Type, depth: usize) -> TypeHint {
+    pub(super) fn hint_of_type(&self, ty: &syn::Type, depth: usize) -> TypeHint {
         match ty {
             syn::Type::Paren(inner) => self.hint_of_type(&inner.elem, depth),
             syn::Type::Group(inner) => self.hint_of_type(&inner.elem, depth),
@@ -337,17 +340,6 @@ impl Parser<'_> {
                 }
             }
             _ => TypeHint::Unknown,
-        }
-    }
-
-    fn hint_of_field(&self, name: &str, member: &Member) -> TypeHint {
-        let member = match member {
-            Member::Named(name) => name.to_string(),
-            Member::Unnamed(index) => index.to_string(),
-        };
-        match self.file().and_then(|file| source::field_of(file, name, &member)) {
-            Some(ty) => self.hint_of_type(&ty, 0),
-            None => TypeHint::Unknown,
         }
     }
 

@@ -9,6 +9,7 @@ use super::aggregate::member_of;
 use super::expr::{fits_64_bits, without_suffix};
 use super::float_patterns;
 use super::syntax::strip;
+use super::ty::OF_LETTERS;
 use super::{Binding, Parser};
 use crate::messages;
 use crate::model::expr::{self as model, Arm, Condition, ExprKind, Member};
@@ -116,6 +117,10 @@ impl Parser<'_> {
                 self.diags.push(messages::float_pattern(SpanRange::of(literal)));
                 Some(PatternKind::Error)
             }
+            Pat::Lit(literal) if matches!(literal.lit, Lit::Char(_)) => Some(self.letter_pattern(pat)),
+            Pat::Range(range) if is_letter(range.start.as_deref()) || is_letter(range.end.as_deref()) => {
+                Some(self.letter_pattern(pat))
+            }
             Pat::Lit(literal) => literal_pattern(&literal.lit),
             // A reference to a part that nothing changes meanwhile.
             Pat::Ident(name) if name.by_ref.is_some() => {
@@ -176,7 +181,8 @@ impl Parser<'_> {
                     }
                     None => {
                         let fields = (0..).map(Member::Unnamed).zip(fields).collect();
-                        Some(PatternKind::Struct { path: pat.path.to_token_stream(), fields, rest })
+                        let variant = self.variant_of_enum(&pat.path);
+                        Some(PatternKind::Struct { path: pat.path.to_token_stream(), variant, fields, rest })
                     }
                 }
             }
@@ -184,7 +190,8 @@ impl Parser<'_> {
                 let fields =
                     pat.fields.iter().map(|field| (member_of(&field.member), self.pattern(&field.pat, result_kind)));
                 let fields = fields.collect();
-                Some(PatternKind::Struct { path: pat.path.to_token_stream(), fields, rest: pat.rest.is_some() })
+                let (variant, rest) = (self.variant_of_enum(&pat.path), pat.rest.is_some());
+                Some(PatternKind::Struct { path: pat.path.to_token_stream(), variant, fields, rest })
             }
             Pat::Or(alternatives) => {
                 let around = self.alternatives.len();
@@ -199,6 +206,14 @@ impl Parser<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Refuses a pattern of letters, unless the type of what it matches is refused.
+    fn letter_pattern(&mut self, pat: &Pat) -> PatternKind {
+        if self.reported_types.insert(OF_LETTERS.to_string()) {
+            self.diags.push(messages::letter_pattern(SpanRange::of(pat)));
+        }
+        PatternKind::Error
     }
 
     /// Returns the local of a name: that of an earlier alternative, or a new one.
@@ -373,7 +388,7 @@ impl Parser<'_> {
             return self.error(messages::matches_form(span));
         };
         let guard = guard.map(|guard| quote_spanned!(span.lo=> if #guard));
-        match syn::parse2(quote_spanned!(span.lo=> match #value { #pattern #guard => true, _ => false })) {
+        match syn::parse2(quote_spanned!(span.lo=> match (#value) { #pattern #guard => true, _ => false })) {
             Ok(expr) => self.match_expr(&expr, span),
             Err(_) => self.error(messages::matches_form(span)),
         }
@@ -408,6 +423,10 @@ impl Parser<'_> {
 
 fn is_plain(name: &syn::PatIdent) -> bool {
     name.by_ref.is_none() && name.subpat.is_none()
+}
+
+fn is_letter(end: Option<&Expr>) -> bool {
+    matches!(end, Some(Expr::Lit(ExprLit { lit: Lit::Char(_), .. })))
 }
 
 /// Whether the name is a constant's by Rust's convention, which Rust's lints enforce.

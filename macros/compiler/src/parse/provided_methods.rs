@@ -1,21 +1,32 @@
 //! The methods that a device trait provides: an `impl` without one of them has the trait's body, as if it were written there. The trait stands
-//! in the file of the `impl`; of one that stands elsewhere, rustc says which methods are missing.
+//! in the file of the `impl`, or in another file of the crate, whose names are then paths. Of a trait of another crate, and of a method with
+//! names that cannot stand beside the `impl`, rustc says that it is missing.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{GenericArgument, GenericParam, ImplItem, ImplItemFn, Item, ItemImpl, ItemTrait, PathArguments, TraitItem};
 
+use super::elsewhere::trait_elsewhere;
+use super::files::Files;
 use super::implementation::{implementation, standard_trait};
 use super::syntax::turbofished;
 use crate::diag::Diags;
+use crate::messages;
 use crate::source;
+use crate::span::SpanRange;
 
 /// Adds the methods that its trait provides to an `impl`; `None` if there are none.
-pub(crate) fn added(tokens: &TokenStream, file: &str, diags: &Diags) -> Option<TokenStream> {
+pub(crate) fn added(
+    tokens: &TokenStream,
+    file: &str,
+    of_file: Option<&Path>,
+    diags: &mut Diags,
+) -> Option<TokenStream> {
     let mut trees = tokens.clone().into_iter();
-    if !trees.any(|tree| matches!(&tree, TokenTree::Ident(word) if word == "impl")) || !file.contains("trait ") {
+    if !trees.any(|tree| matches!(&tree, TokenTree::Ident(word) if word == "impl")) {
         return None;
     }
     let Ok(Item::Impl(mut item)) = syn::parse2::<Item>(tokens.clone()) else { return None };
@@ -23,13 +34,19 @@ pub(crate) fn added(tokens: &TokenStream, file: &str, diags: &Diags) -> Option<T
     if standard_trait(path).is_some() {
         return None;
     }
-    let of_trait = source::trait_of(file, &path.segments.last()?.ident.to_string())?;
+    let of_trait = source::trait_of(file, &path.segments.last()?.ident.to_string());
+    let elsewhere = || trait_elsewhere(&Files::around(of_file?, file, tokens)?, path);
+    let (of_trait, unfit) = of_trait.map(|of_trait| (of_trait, Vec::new())).or_else(elsewhere)?;
+    let at = SpanRange::of(path);
     let replaced = Replaced::of(&item, &of_trait)?;
     let mut any = false;
     for member in of_trait.items {
         let TraitItem::Fn(provided) = member else { continue };
         let is_own = |own: &ImplItem| matches!(own, ImplItem::Fn(own) if own.sig.ident == provided.sig.ident);
         let Some(body) = provided.default.filter(|_| !item.items.iter().any(is_own)) else { continue };
+        if unfit.contains(&provided.sig.ident.to_string()) {
+            diags.push(messages::provided_elsewhere(at, &provided.sig.ident.to_string()));
+        }
         let (attrs, sig) = (&provided.attrs, &provided.sig);
         let method = replaced.tokens(quote!(#(#attrs)* #sig #body));
         let Ok(method) = syn::parse2::<ImplItemFn>(method) else { continue };

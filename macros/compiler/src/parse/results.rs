@@ -32,7 +32,8 @@ impl Parser<'_> {
         };
         let (slot, name) = (self.slot(SlotUse::Type), Ident::new(name, span.lo));
         let path = quote_spanned!(span.lo=> ::core::result::Result::#name);
-        let kind = ExprKind::Struct { path, fields: vec![(Member::Unnamed(0), value)], base: None, slot };
+        let kind =
+            ExprKind::Struct { path, variant: None, fields: vec![(Member::Unnamed(0), value)], base: None, slot };
         Expr { kind, result_kind: Kind::Value, span }
     }
 

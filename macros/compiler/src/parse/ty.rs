@@ -15,6 +15,7 @@ use crate::model::kind::Memory;
 use crate::model::name::Meaning;
 use crate::model::ty::{self, ParamType, TypeShape, ValueType};
 use crate::model::{Role, ValueId};
+use crate::source;
 use crate::span::SpanRange;
 
 /// The types of shared memory: name, kind, and whether a length follows the element type.
@@ -27,6 +28,19 @@ const MEMORIES: [(&str, Memory, bool); 4] = [
 
 /// The type of a tensor's map, which only a parameter can have, by reference.
 const TENSOR_MAP: &str = "TensorMap";
+
+/// What a kernel has in place of a `char`.
+pub(super) const OF_LETTERS: &str = "text is bytes in a kernel: write `u8`, of which `b'x'` is one; a letter of any alphabet is a `u32`, as `'x' as u32`";
+
+/// What a kernel has in place of a number with operators of its own.
+pub(super) fn help_for_number(name: &Ident) -> &'static str {
+    match name == "Wrapping" {
+        true => {
+            "write the number itself: the arithmetic of kernels wraps, also in a device function that the host calls"
+        }
+        false => "write the number itself, and `saturating_add`, `saturating_sub` and `saturating_mul`",
+    }
+}
 
 impl Parser<'_> {
     /// Parses the type of a value: a scalar, an array, an alias, a token.
@@ -190,11 +204,23 @@ impl Parser<'_> {
             ("Vec" | "Box" | "Rc" | "Arc", PathArguments::AngleBracketed(_)) | ("String", PathArguments::None) => {
                 "kernels cannot allocate: take a slice, or keep an array `[T; N]`"
             }
-            ("str" | "char", _) => "text is bytes in a kernel: take a `&[u8]`",
+            ("str", _) => "text is bytes in a kernel: take a `&[u8]`",
+            ("char", _) => OF_LETTERS,
+            ("Wrapping" | "Saturating", PathArguments::AngleBracketed(_)) if self.is_of_rust(&last.ident) => {
+                help_for_number(&last.ident)
+            }
             _ => return Some(TypeShape::Named(self.type_name(path.to_token_stream()))),
         };
-        self.diags.push(messages::unsupported_type_with(SpanRange::of(path), help));
+        match ["Wrapping", "Saturating", "char"].iter().any(|name| last.ident == name) {
+            true => self.report_type(SpanRange::of(path), help),
+            false => self.diags.push(messages::unsupported_type_with(SpanRange::of(path), help)),
+        }
         None
+    }
+
+    /// Whether a type of this name is one of Rust's, as far as the file shows.
+    pub(super) fn is_of_rust(&self, name: &Ident) -> bool {
+        !self.file().is_some_and(|file| source::defines_type(file, &name.to_string()))
     }
 
     fn is_barrier_token(&mut self, token: &TypePath) -> bool {

@@ -204,8 +204,66 @@ fn header(text: &str) -> &str {
 
 /// Returns the type of a field, by its name or its position, of the only structure of this name.
 pub(crate) fn field_of(text: &str, name: &str, field: &str) -> Option<syn::Type> {
-    let rest = only(after(text, "struct", name))?.trim_start();
     // One with parameters says less.
+    let definition = definition_of(text, "struct", name)?;
+    let fields = syn::parse_str::<syn::ItemStruct>(&definition).ok()?.fields;
+    field_among(fields, field)
+}
+
+/// Returns a variant of the only enum of this name.
+pub(crate) fn variant_of(text: &str, name: &str, variant: &str) -> Option<syn::Variant> {
+    let definition = definition_of(text, "enum", name)?;
+    syn::parse_str::<syn::ItemEnum>(&definition).ok()?.variants.into_iter().find(|of| of.ident == variant)
+}
+
+/// Whether the only enum of this name in a text has variants with fields.
+pub(crate) fn has_fields(text: &str, name: &str) -> bool {
+    let definition = definition_of(text, "enum", name).and_then(|of| syn::parse_str::<syn::ItemEnum>(&of).ok());
+    definition.is_some_and(|item| item.variants.iter().any(|variant| !variant.fields.is_empty()))
+}
+
+/// Whether the only enum of this name in a text has variants with fields, and above it no derive that makes it a type of kernels, nor
+/// another macro that may do so.
+pub(crate) fn is_without_derive(text: &str, name: &str) -> bool {
+    if !has_fields(text, name) {
+        return false;
+    }
+    let Some(at) = after(text, "enum", name).next().map(|rest| text.len() - rest.len()) else { return false };
+    let mut above = text[..at].lines().rev().skip(1).map(str::trim);
+    let is_attribute = |line: &&str| line.starts_with("#[") || line.starts_with("//") || line.is_empty();
+    let attributes: Vec<&str> = above.by_ref().take_while(is_attribute).filter(|line| line.starts_with("#[")).collect();
+    let known = ["#[derive(", "#[repr(", "#[allow(", "#[expect(", "#[must_use", "#[doc", "#[non_exhaustive"];
+    attributes.iter().all(|line| line.ends_with(']') && known.iter().any(|known| line.starts_with(known)))
+        && !attributes.iter().any(|line| line.contains("DeviceType") || line.contains("DeviceCopy"))
+        && definition_begins_line(text, at)
+        // In another module, the name may be one of another enum.
+        && !text.lines().map(str::trim_start).any(|line| {
+            (line.starts_with("use ") || line.starts_with("pub")) && line.contains("use ")
+                && line.split(|of: char| !is_of_name(of)).any(|word| word == name)
+                && !line.contains(&format!("{name}::"))
+        })
+}
+
+/// Whether the line of a definition has nothing before it but its visibility, and the one above does not end an attribute.
+fn definition_begins_line(text: &str, at: usize) -> bool {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let (line, above) = (text[start..at].trim_start(), text[..start].trim_end());
+    let begins = ["enum", "pub"].iter().any(|word| line.starts_with(word));
+    begins
+        && (!above.ends_with(']') || above.lines().next_back().is_some_and(|line| line.trim_start().starts_with("#[")))
+}
+
+/// Returns the field of this name or position.
+pub(crate) fn field_among(fields: syn::Fields, field: &str) -> Option<syn::Type> {
+    fields.into_iter().enumerate().find_map(|(index, of)| {
+        let is_it = of.ident.as_ref().map_or_else(|| index.to_string() == field, |ident| ident == field);
+        is_it.then_some(of.ty)
+    })
+}
+
+/// Returns the text of the only structure or enum of this name.
+fn definition_of(text: &str, word: &str, name: &str) -> Option<String> {
+    let rest = only(after(text, word, name))?.trim_start();
     let (open, close) = match rest.chars().next()? {
         '{' => ('{', '}'),
         '(' => ('(', ')'),
@@ -222,13 +280,8 @@ pub(crate) fn field_of(text: &str, name: &str, field: &str) -> Option<syn::Type>
         };
         depth == 0
     })?;
-    let definition = format!("struct {name} {}", rest.get(..=end.0)?);
-    let definition = if open == '(' { definition + ";" } else { definition };
-    let fields = syn::parse_str::<syn::ItemStruct>(&definition).ok()?.fields;
-    fields.into_iter().enumerate().find_map(|(index, of)| {
-        let is_it = of.ident.as_ref().map_or_else(|| index.to_string() == field, |ident| ident == field);
-        is_it.then_some(of.ty)
-    })
+    let definition = format!("{word} {name} {}", rest.get(..=end.0)?);
+    Some(if open == '(' { definition + ";" } else { definition })
 }
 
 /// Returns what is behind each `word name` of a text.

@@ -65,13 +65,13 @@ fn among(tokens: TokenStream) -> Vec<Annotated> {
     found
 }
 
-/// Returns `[cluster_kernel(...)]`, `[device]` or `[derive(DeviceCopy)]`.
+/// Returns `[cluster_kernel(...)]`, `[device]`, `[derive(DeviceCopy)]` or `[derive(DeviceType)]`.
 fn own_attribute(tree: &TokenTree) -> Option<TokenStream> {
     let TokenTree::Group(group) = tree else { return None };
     let name = group.stream().into_iter().next()?.to_string();
     let is_own = match name.as_str() {
         "cluster_kernel" | "device" => true,
-        "derive" => group.stream().to_string().contains("DeviceCopy"),
+        "derive" => ["DeviceCopy", "DeviceType"].iter().any(|of| group.stream().to_string().contains(of)),
         _ => false,
     };
     (is_own && group.delimiter() == Delimiter::Bracket).then(|| group.stream())

@@ -20,6 +20,7 @@ mod diagnostics;
 mod elections;
 mod elements;
 mod engine;
+mod enums;
 mod fences;
 mod forgotten;
 mod functions;
@@ -107,12 +108,18 @@ impl Attributed {
         Attributed { attribute: name, options, item }
     }
 
+    /// Whether the derive is that of enums with fields.
+    fn is_type(&self) -> bool {
+        self.options.to_string().contains("DeviceType")
+    }
+
     /// Returns the attribute's expansion of the item.
     #[track_caller]
     fn expand(self) -> TokenStream {
         match self.attribute.as_str() {
             "cluster_kernel" => session().kernel(self.options, self.item),
             "device" => session().device(self.options, self.item),
+            "derive" if self.is_type() => session().device_type(self.item),
             "derive" => session().device_copy(self.item),
             other => panic!("no attribute of phalanx: {other}"),
         }
@@ -124,6 +131,7 @@ impl Attributed {
         match self.attribute.as_str() {
             "cluster_kernel" => session().check_kernel(self.options, self.item),
             "device" => session().check_device(self.options, self.item),
+            "derive" if self.is_type() => session().check_device_type(self.item),
             "derive" => session().check_device_copy(self.item),
             other => panic!("no attribute of phalanx: {other}"),
         }

@@ -42,7 +42,7 @@ pub(super) fn fields(ty: &TypeInfo) -> Option<&[Field]> {
     match &ty.name {
         TypeName::User(user) => match &user.content {
             Content::Fields(fields) => Some(fields),
-            Content::Variants { .. } => None,
+            Content::Cases(_) | Content::Variants { .. } => None,
         },
         TypeName::Prelude(_) | TypeName::Template { .. } => None,
     }

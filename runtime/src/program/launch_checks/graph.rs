@@ -428,7 +428,7 @@ fn any_in(table: &Value) -> Node {
         match of {
             Value::Scalar(Scalar::Signed(number, ty)) => all.push((*number, ty)),
             Value::Scalar(Scalar::Unsigned(number, ty)) => all.push((i128::try_from(*number).ok()?, ty)),
-            Value::Scalar(_) | Value::Variant(_) => return None,
+            Value::Scalar(_) | Value::Variant(_) | Value::Case(..) => return None,
             Value::Fields(parts) | Value::Elements(parts) => {
                 return parts.iter().try_for_each(|part| numbers(part, all));
             }

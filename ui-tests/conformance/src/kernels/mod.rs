@@ -30,8 +30,10 @@ mod continuations;
 mod control;
 mod corners;
 mod cuda_functions;
+mod early_ends;
 mod edges;
 mod elements;
+mod enums;
 #[macro_use]
 mod failing;
 mod deferred;
@@ -52,6 +54,7 @@ mod half_atomics;
 mod halves;
 mod integers;
 mod iterations;
+mod keys;
 mod lanes_as_indexes;
 mod lanes_in_loops;
 mod large_shared;
@@ -92,6 +95,8 @@ mod phase_barriers;
 mod phase_tokens;
 mod phases;
 mod pipelines;
+mod provided;
+mod provided_traits;
 mod ranks;
 mod references;
 mod relaxed;
@@ -114,6 +119,8 @@ mod tokens;
 mod twins;
 mod type_names;
 mod unchecked;
+mod uniform_variants;
+mod variants;
 mod vectors;
 mod warp_guide;
 mod warp_values;
@@ -186,8 +193,11 @@ pub fn modules() -> Vec<Module> {
         memory::modules(),
         methods_of_rust::modules(),
         odd_places::modules(),
+        early_ends::modules(),
         elements::modules(),
+        enums::modules(),
         iterations::modules(),
+        keys::modules(),
         chains::modules(),
         continuations::modules(),
         combinators::modules(),
@@ -218,6 +228,7 @@ pub fn modules() -> Vec<Module> {
         phases::modules(),
         references::modules(),
         relaxed::modules(),
+        provided::modules(),
         ranks::modules(),
         layouts::modules(),
         constants::modules(),
@@ -231,6 +242,8 @@ pub fn modules() -> Vec<Module> {
         mixtures::modules(),
         unchecked::modules(),
         text::modules(),
+        uniform_variants::modules(),
+        variants::modules(),
         vectors::modules(),
         orders::modules(),
         type_names::modules(),

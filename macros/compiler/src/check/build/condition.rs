@@ -219,6 +219,9 @@ impl<'f> Builder<'f> {
         let parts: Vec<Option<NodeId>> = match &pattern.kind {
             PatternKind::Bool(true) => vec![Some(value.node)],
             PatternKind::Bool(false) => vec![Some(self.node(Source::Not, vec![value.node], at))],
+            PatternKind::Constant(constant) if self.function.values[usize::from(constant.0)].is_variant => {
+                vec![Some(self.is_of_enum(value, at))]
+            }
             PatternKind::Int { .. } | PatternKind::Constant(_) => vec![compare(self, BinaryOp::Eq, pattern)],
             PatternKind::Range { low, high, inclusive } => {
                 let last = if *inclusive { BinaryOp::Le } else { BinaryOp::Lt };
@@ -230,7 +233,12 @@ impl<'f> Builder<'f> {
                 let tested = elements.iter().zip(0..).filter(|(element, _)| !element.is_irrefutable());
                 tested.map(|(element, index)| self.is_field_matched(element, value, &Member::Unnamed(index))).collect()
             }
-            PatternKind::Struct { fields, .. } => {
+            // The tests of its fields follow that of the variant.
+            PatternKind::Struct { variant: Some(_), fields, .. } => {
+                let is_alone = fields.iter().all(|(_, field)| field.is_irrefutable());
+                vec![is_alone.then(|| self.is_of_enum(value, at))]
+            }
+            PatternKind::Struct { variant: None, fields, .. } => {
                 let tested = fields.iter().filter(|(_, field)| !field.is_irrefutable());
                 tested.map(|(member, field)| self.is_field_matched(field, value, member)).collect()
             }
@@ -270,9 +278,10 @@ impl<'f> Builder<'f> {
                     self.set_bound(element, &value);
                 }
             }
-            PatternKind::Struct { fields, .. } => {
+            PatternKind::Struct { variant, fields, .. } => {
                 for (member, field) in fields {
-                    let value = self.known_field(value, member);
+                    let part = self.field_of_variant(variant.as_ref(), member);
+                    let value = self.known_part(value, part);
                     self.set_bound(field, &value);
                 }
             }
@@ -304,6 +313,10 @@ impl<'f> Builder<'f> {
     /// A field of a value, as far as its source is known.
     fn known_field(&mut self, value: &Value, member: &Member) -> Value {
         let field = self.field(member);
+        self.known_part(value, field)
+    }
+
+    pub(super) fn known_part(&mut self, value: &Value, field: u16) -> Value {
         if let Some((_, value)) = value.fields.iter().find(|(known, _)| *known == field) {
             return value.clone();
         }

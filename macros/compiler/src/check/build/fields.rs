@@ -1,15 +1,20 @@
 //! The fields of structs and tuples, each of which is a variable of its own, and the variant of an `Option`, which is one too:
 //! whether there is something may be uniform where what there is differs. And what of an element of memory an access of a field is.
 
-use super::{Builder, NodeId, Value, Variable};
+use proc_macro2::Ident;
+
+use super::{Builder, NodeId, Source, Value, Variable};
 use crate::check::cfg::{Computed, Covers, Extent, StepKind, ValueStep};
-use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind, Member};
 use crate::model::op::Variant;
+use crate::model::{LocalId, ValueId};
 use crate::span::SpanRange;
 
 /// The name of the field that stands for the variant of an `Option`. No field of a user's has it.
 const VARIANT: &str = "Some?";
+
+/// The name of the field that stands for the variant of an enum with fields.
+const WHICH: &str = "which?";
 
 impl Builder<'_> {
     /// The number of a field, by its name.
@@ -19,6 +24,37 @@ impl Builder<'_> {
             Member::Unnamed(index) => index.to_string(),
         };
         self.numbered(name)
+    }
+
+    /// The number of a field of a variant of an enum, or of a struct. No field of a user's has the name of one of a variant.
+    pub(super) fn field_of_variant(&mut self, variant: Option<&Ident>, member: &Member) -> u16 {
+        match (variant, member) {
+            (None, member) => self.field(member),
+            (Some(variant), Member::Named(name)) => self.numbered(format!("{variant}.{name}")),
+            (Some(variant), Member::Unnamed(index)) => self.numbered(format!("{variant}.{index}")),
+        }
+    }
+
+    /// The number of the field that stands for the variant of an enum: which one it is may be uniform where its fields differ.
+    pub(super) fn which_variant(&mut self) -> u16 {
+        self.numbered(WHICH.to_string())
+    }
+
+    /// Builds a constant that has a name, which may be a variant of an enum.
+    pub(super) fn named_constant(&mut self, constant: ValueId, at: SpanRange) -> Value {
+        let mut value = Value::of(self.node(Source::Constant(constant), Vec::new(), at));
+        if self.function.values[usize::from(constant.0)].is_variant {
+            let (which, known) = (self.which_variant(), Value::of(value.node));
+            value.fields.push((which, known));
+        }
+        value
+    }
+
+    /// Whether a value is of a variant of an enum.
+    pub(super) fn is_of_enum(&mut self, value: &Value, at: SpanRange) -> NodeId {
+        let which = self.which_variant();
+        let which = self.known_part(value, which);
+        self.combined(vec![which.node], at).node
     }
 
     pub(super) fn numbered(&mut self, name: String) -> u16 {
@@ -215,6 +251,23 @@ impl Builder<'_> {
 }
 
 impl<'f> Builder<'f> {
+    /// Builds a struct, or a variant of an enum.
+    pub(super) fn structure(
+        &mut self,
+        variant: Option<&Ident>,
+        fields: &'f [(Member, Expr)],
+        base: Option<&'f Expr>,
+        at: SpanRange,
+    ) -> Value {
+        let members = fields.iter().map(|(member, _)| self.field_of_variant(variant, member)).collect();
+        let mut value = self.aggregate(members, fields.iter().map(|(_, field)| field), base, at);
+        if variant.is_some() {
+            let (which, known) = (self.which_variant(), self.nothing(at));
+            value.fields.push((which, known));
+        }
+        value
+    }
+
     /// Builds a tuple or a struct.
     pub(super) fn aggregate(
         &mut self,

@@ -55,7 +55,7 @@ impl<'f> Builder<'f> {
             ExprKind::Constant(value) => {
                 let name = self.function.values[usize::from(value.0)].tokens.to_string();
                 let known = self.constant_of_body(&name, at);
-                known.unwrap_or_else(|| Value::of(self.node(Source::Constant(*value), Vec::new(), at)))
+                known.unwrap_or_else(|| self.named_constant(*value, at))
             }
             ExprKind::Bool(holds) => Value::of(self.node(Source::Integer(u64::from(*holds)), Vec::new(), at)),
             ExprKind::Error | ExprKind::Float { .. } | ExprKind::Operator(..) => self.nothing(at),
@@ -173,9 +173,8 @@ impl<'f> Builder<'f> {
                 let held = held.unwrap_or_else(|| self.nothing(at));
                 self.in_outcome(held, outcome_of(path) == Some(Variant::Ok), at)
             }
-            ExprKind::Struct { fields, base, .. } => {
-                let members = fields.iter().map(|(member, _)| self.field(member)).collect();
-                self.aggregate(members, fields.iter().map(|(_, field)| field), base.as_deref(), at)
+            ExprKind::Struct { variant, fields, base, .. } => {
+                self.structure(variant.as_ref(), fields, base.as_deref(), at)
             }
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
             ExprKind::Method { method, operands, .. } => self.method(method, operands, at),

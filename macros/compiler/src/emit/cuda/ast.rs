@@ -18,6 +18,7 @@ pub(crate) enum Fragment {
     Digits(ValueId),
     Struct {
         slot: SlotId,
+        variant: String,
         fields: Vec<(String, Vec<Fragment>)>,
         base: Option<Vec<Fragment>>,
     },
@@ -152,9 +153,11 @@ pub(crate) enum CuExpr {
     Member(Box<CuExpr>, String),
     /// `type{elements}`
     Braces(Vec<Fragment>, Vec<CuExpr>),
-    /// `type{.name = value}`; fields that are not listed come from the base, which is a name.
+    /// `type{.name = value}`; fields that are not listed come from the base, which is a name. Of an enum, the variant has a name:
+    /// `type::of_Hit({.name = value})`.
     Struct {
         slot: SlotId,
+        variant: String,
         fields: Vec<(String, CuExpr)>,
         base: Option<Box<CuExpr>>,
     },

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use proc_macro2::Ident;
+
 use crate::member::member;
 use crate::model::expr::{ExprKind, Member};
 use crate::model::method::ScalarFunction;
@@ -40,6 +42,11 @@ pub(crate) fn field_name(field: &Member) -> String {
         Member::Named(name) => member(&name.to_string()),
         Member::Unnamed(index) => member(&index.to_string()),
     }
+}
+
+/// The C++ name of a variant, of which those of its fields, its test and its constructor are made.
+pub(crate) fn variant_name(variant: &Ident) -> String {
+    member(&variant.to_string())
 }
 
 /// The names in use, and the name of each local and constant.

@@ -357,10 +357,10 @@ impl Printer<'_> {
                 self.fragments(ty);
                 self.arguments("{", elements, "}");
             }
-            CuExpr::Struct { slot, fields, base } => {
-                let fields = fields.iter().map(|(name, value)| (name.clone(), self.alone(value)));
+            CuExpr::Struct { slot, variant, fields, base } => {
+                let fields = fields.iter().map(|(name, value)| (name.clone(), self.alone(value))).collect();
                 let base = base.as_ref().map(|base| self.alone(base));
-                self.fragment(&Fragment::Struct { slot: *slot, fields: fields.collect(), base });
+                self.fragment(&Fragment::Struct { slot: *slot, variant: variant.clone(), fields, base });
             }
             CuExpr::Lambda { capture, params, body } => {
                 self.text(capture);

@@ -60,7 +60,7 @@ impl Host<'_> {
                 rest.iter().for_each(|rest| elements.insert(*rest, others.clone()));
                 quote_spanned!(lo=> [#(#elements),*])
             }
-            PatternKind::Struct { path, fields, rest } => {
+            PatternKind::Struct { path, fields, rest, .. } => {
                 let fields = fields.iter().map(|(member, field)| {
                     let (member, field) = (host_member(member, pattern.span), self.pattern(field));
                     quote_spanned!(lo=> #member: #field)

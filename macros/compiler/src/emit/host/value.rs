@@ -88,7 +88,7 @@ impl Host<'_> {
                 let element = self.expr(element);
                 self.typed(*slot, quote_spanned!(lo=> [#element; #length]), at)
             }
-            ExprKind::Struct { path, fields, base, slot } => {
+            ExprKind::Struct { path, variant, fields, base, slot } => {
                 let fields = fields.iter().map(|(member, field)| {
                     let (member, field) = (host_member(member, at), self.expr(field));
                     quote_spanned!(lo=> #member: #field)
@@ -97,7 +97,12 @@ impl Host<'_> {
                     let base = self.expr(base);
                     quote_spanned!(lo=> ..#base)
                 });
-                self.typed(*slot, quote_spanned!(lo=> #path { #(#fields,)* #base }), at)
+                let value = quote_spanned!(lo=> #path { #(#fields,)* #base });
+                if variant.is_none() {
+                    return self.typed(*slot, value, at);
+                }
+                let slot = self.slot(*slot, at);
+                private(at, "of_enum", quote!(#slot, #value))
             }
             ExprKind::Vector { path, is_matrix, is_accumulator, argument, slot, .. } => {
                 let kind = match (is_accumulator, is_matrix) {

@@ -12,6 +12,13 @@ pub(super) const UNSEEN: &[(&str, &str)] = &[
         "said by rustc, if another macro renames one of the two",
     ),
     ("give one of the two another name", "the same"),
+    ("the method `{name}` of this trait cannot stand in an `impl` of another file", "said of a crate of several files"),
+    (
+        "write `{name}` in the `impl`; of the trait's file, its body can name functions, constants and structures that are visible here, and of macros assertions and the like",
+        "the same",
+    ),
+    ("the enum `{name}` is not a type of kernels", "said of the text of a file, in `enums.stderr`"),
+    ("derive it: `#[derive(Clone, Copy, DeviceType)]` above `enum {name}`", "the same"),
     (
         "this function leaves a product in flight, which its caller must wait for, but on some path the caller ends without a wait: the sums are lost, and the tensor cores may still read the tiles",
         "said by rustc, in `mma_of_functions.stderr`",

@@ -1,11 +1,13 @@
 //! Lowers patterns to tests and declarations: a `match` becomes a chain of `if`s over a value that has a name. The last
 //! arm needs no test, because rustc checks that the arms are exhaustive.
 
+use proc_macro2::Ident;
+
 use super::control::Test;
 use super::literal::bare_integer;
 use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
-use crate::emit::cuda::name::field_name;
+use crate::emit::cuda::name::{field_name, variant_name};
 use crate::emit::cuda::signature::shape;
 use crate::model::LocalId;
 use crate::model::effect::effect;
@@ -238,9 +240,11 @@ impl Lower<'_> {
                 let tests = items.map(|(element, item)| self.test(element, &item));
                 all(tests.collect::<Vec<_>>())
             }
-            PatternKind::Struct { fields, .. } => {
+            PatternKind::Struct { variant, fields, .. } => {
+                let is = variant.as_ref().map(|variant| value.field(format!("is_{}()", variant_name(variant))));
+                let value = within(variant.as_ref(), value);
                 let tests = fields.iter().map(|(member, field)| self.test(field, &value.field(field_name(member))));
-                all(tests.collect::<Vec<_>>())
+                all([is].into_iter().chain(tests).collect::<Vec<_>>())
             }
             PatternKind::Variant { variant, field } => {
                 let base = Box::new(value.clone());
@@ -323,7 +327,8 @@ impl Lower<'_> {
                 });
                 items.chain(others).collect()
             }
-            PatternKind::Struct { fields, .. } => {
+            PatternKind::Struct { variant, fields, .. } => {
+                let value = within(variant.as_ref(), value);
                 fields.iter().flat_map(|(member, field)| self.parts(field, &value.field(field_name(member)))).collect()
             }
             PatternKind::Variant { variant, field } => {
@@ -350,6 +355,14 @@ pub(super) fn is_bare(expr: &Expr) -> bool {
         ExprKind::Int { ty, .. } | ExprKind::Float { ty, .. } => *ty == LiteralType::Beside,
         ExprKind::Unary(_, value) => is_bare(value),
         _ => false,
+    }
+}
+
+/// Returns the value that has the fields of a variant, or of a struct.
+fn within(variant: Option<&Ident>, value: &CuExpr) -> CuExpr {
+    match variant {
+        Some(variant) => value.field(format!("as_{}", variant_name(variant))),
+        None => value.clone(),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Lowers expressions to C++ expressions.
 
+use proc_macro2::Ident;
+
 use super::literal::{bare_integer, literal};
 use super::operands::has_value;
 use super::parts::as_constant;
 use super::{Dest, Lower, peers};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
-use crate::emit::cuda::name::field_name;
+use crate::emit::cuda::name::{field_name, variant_name};
 use crate::emit::cuda::signature::{cast, shape, template};
 use crate::model::effect::effect;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, Member, UnaryOp, outcome_of};
@@ -57,7 +59,7 @@ impl Lower<'_> {
                 arguments: vec![self.value(element)],
                 site: None,
             },
-            ExprKind::Struct { path, fields, base, slot } => match outcome_of(path) {
+            ExprKind::Struct { path, variant, fields, base, slot } => match outcome_of(path) {
                 Some(variant) => {
                     let function = if variant == Variant::Ok { "::ok" } else { "::err" };
                     let arguments = fields.iter().map(|(_, value)| match value.result_kind {
@@ -68,7 +70,7 @@ impl Lower<'_> {
                     let arguments = arguments.collect();
                     CuExpr::Call { callee: vec![Fragment::Type(*slot), function.into()], arguments, site: None }
                 }
-                None => self.structure(fields, base.as_deref(), *slot),
+                None => self.structure(variant.as_ref(), fields, base.as_deref(), *slot),
             },
             ExprKind::Tuple { elements, slot } => {
                 let elements = self.operands(&elements.iter().collect::<Vec<_>>());
@@ -292,14 +294,21 @@ impl Lower<'_> {
 
     /// Lowers a struct. Its fields are evaluated in Rust's order where that can be observed; the text lists them in the
     /// order of the type.
-    fn structure(&mut self, fields: &[(Member, Expr)], base: Option<&Expr>, slot: SlotId) -> CuExpr {
+    fn structure(
+        &mut self,
+        variant: Option<&Ident>,
+        fields: &[(Member, Expr)],
+        base: Option<&Expr>,
+        slot: SlotId,
+    ) -> CuExpr {
         let operands: Vec<&Expr> = fields.iter().map(|(_, field)| field).chain(base).collect();
         let mut values = self.operands(&operands).into_iter();
         let fields =
             fields.iter().zip(values.by_ref()).map(|((member, _), value)| (field_name(member), value)).collect();
         // The text repeats the base for each field that comes from it.
         let base = values.next().map(|base| Box::new(self.spill_unless_name(base)));
-        CuExpr::Struct { slot, fields, base }
+        let variant = variant.map(variant_name).unwrap_or_default();
+        CuExpr::Struct { slot, variant, fields, base }
     }
 
     /// Lowers an expression that needs statements: they assign its value to a variable.
