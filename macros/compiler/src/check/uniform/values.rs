@@ -28,7 +28,7 @@ use crate::check::liveness::Live;
 use crate::check::sorted_map::SortedMap;
 use crate::model::expr::Callee;
 use crate::model::group::Group;
-use crate::model::{Function, Role};
+use crate::model::{Function, Role, array_functions};
 
 /// The solved uniformity of a function's values.
 pub(crate) struct Values<'a, 'f> {
@@ -372,13 +372,13 @@ impl<'a, 'f> Values<'a, 'f> {
                     false => operands(),
                 }
             }
-            Source::Call { slot, callee: Callee::Function(_), .. } => Level::of(Unknown::Call(slot.0)),
-            // A method is not known here, so that its result depends on all of its arguments too.
-            Source::Call {
-                slot, callee: Callee::Associated(..) | Callee::Method(..) | Callee::Operator(_), ..
-            } => {
-                let mut level = operands();
-                level.meet(&Level::of(Unknown::Method(slot.0)));
+            Source::Call { slot, callee } => {
+                let is_function = matches!(callee, Callee::Function(_));
+                let mut level = Level::of(if is_function { Unknown::Call } else { Unknown::Method }(slot.0));
+                // A method is not known here, so that its result depends on all of its arguments, too.
+                if !is_function || array_functions::compares_keys(callee) {
+                    level.meet(&operands());
+                }
                 level
             }
         }
