@@ -2,6 +2,7 @@
 //! compile and run correctly is tested elsewhere: `ui-tests` asks rustc, and `ui-tests/conformance` the simulator and
 //! NVRTC.
 
+mod alike_memory;
 mod barriers_of_functions;
 mod bodies;
 mod branch_correlation;

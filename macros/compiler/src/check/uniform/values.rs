@@ -15,9 +15,9 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::control::Control;
 use super::factors::Factors;
-use super::level::{Level, Required, Unknown};
+use super::level::{Level, Levels, Required, Unknown};
 use super::unseen::Unseen;
-use super::{overwritten, own_elements, told};
+use super::{alike, overwritten, own_elements, told};
 use crate::check::cfg::{
     BarrierCallId, BlockId, Cfg, Extent, Granule, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind,
     Team, ValueStep, Variable,
@@ -44,32 +44,9 @@ pub(crate) struct Values<'a, 'f> {
     /// The arrays whose elements each are written by one warp alone.
     own_elements: BTreeSet<Shared>,
     told: told::Told,
-    overwritten: overwritten::Overwritten,
+    pub(super) alike: alike::Alike,
+    pub(super) overwritten: overwritten::Overwritten,
     reached: Vec<bool>,
-}
-
-/// The level of each node. Levels only fall, from one solution of the graph to the next.
-struct Levels {
-    of: Vec<Level>,
-    /// Whether the level of each node was used in this round.
-    used: Vec<bool>,
-    /// Whether a level fell after it was used, so that another round is needed.
-    stale: bool,
-}
-
-impl Levels {
-    fn of_nodes(count: usize) -> Levels {
-        Levels { of: vec![Level::known(Uniformity::Grid); count], used: vec![false; count], stale: false }
-    }
-
-    fn use_of(&mut self, node: NodeId) -> &Level {
-        self.used[node.0] = true;
-        &self.of[node.0]
-    }
-
-    fn lower(&mut self, node: NodeId, to: &Level) {
-        self.stale |= self.of[node.0].meet(to) && self.used[node.0];
-    }
 }
 
 /// The uniformity of variables and of shared memory at a point.
@@ -156,7 +133,7 @@ impl State {
     }
 
     /// The unseen writes to a region, and to all that may alias it.
-    fn unseen_in(&self, shared: Shared) -> Unseen {
+    pub(super) fn unseen_in(&self, shared: Shared) -> Unseen {
         match shared.whole() {
             Shared::Any => self.unseen.values().fold(self.others, |all, unseen| all | *unseen),
             shared @ (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Param(_)) => {
@@ -233,9 +210,22 @@ impl<'a, 'f> Values<'a, 'f> {
         let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
         let (fixed, factors) = (FixedValues::of(cfg, control), RefCell::default());
         let (own_elements, told) = (own_elements::of(cfg), told::Told::of(cfg));
-        let (overwritten, reached) = (overwritten::Overwritten::of(cfg), Vec::new());
-        let mut values =
-            Values { cfg, control, live, function, fixed, factors, levels, own_elements, told, overwritten, reached };
+        let (alike, overwritten) = (alike::Alike::of(function, cfg, control), overwritten::Overwritten::of(cfg));
+        let reached = Vec::new();
+        let mut values = Values {
+            cfg,
+            control,
+            live,
+            function,
+            fixed,
+            factors,
+            levels,
+            own_elements,
+            told,
+            alike,
+            overwritten,
+            reached,
+        };
         loop {
             let states = engine::solve(&values, cfg);
             let levels = values.levels.get_mut();
@@ -344,7 +334,7 @@ impl<'a, 'f> Values<'a, 'f> {
                 Root::Global => Level::known(Uniformity::Divergent),
                 Root::Shared(_) if self.is_overwritten(value, true) => Level::known(Uniformity::Divergent),
                 Root::Shared(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_BLOCK) => {
-                    at_most(if self.is_overwritten(value, false) { Uniformity::Warp } else { Uniformity::Block })
+                    at_most(self.of_own_memory(state, *shared, value))
                 }
                 Root::Remote(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_CLUSTER) => {
                     at_most(Uniformity::Cluster)
@@ -382,11 +372,6 @@ impl<'a, 'f> Values<'a, 'f> {
                 level
             }
         }
-    }
-
-    /// Whether other threads of the block, or of the warp (`warp`), may overwrite what a thread reads before they have read it, too.
-    pub(super) fn is_overwritten(&self, read: NodeId, warp: bool) -> bool {
-        self.threads_of_block() != Some(1) && self.overwritten.contains(read, warp)
     }
 
     /// The level of a result that is the same for all threads of a group: at least the group's own, and more if the operands
