@@ -15,10 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::control::{Control, reachable};
-use super::level::Level;
 use super::rewritten::is_rewritten_early;
-use super::unseen::Unseen;
-use super::values::{State, Values};
 use crate::check::cfg::{
     Access, AccessKind, BlockId, Cfg, CountedLoop, GroupStep, MemoryStep, NodeId, Region, Root, Select, Shared, Source,
     Step, StepKind, Team, spans_cluster,
@@ -83,45 +80,47 @@ impl Alike {
     }
 }
 
-impl Values<'_, '_> {
-    /// The level of what a thread reads of an array of its own block, of which the block has seen all writes.
-    pub(super) fn of_own_memory(&self, state: &State, shared: Shared, value: NodeId) -> Uniformity {
-        if self.is_overwritten(value, false) {
-            return Uniformity::Warp;
-        }
-        let sees_peers = !state.unseen_in(shared).intersects(Unseen::OF_CLUSTER);
-        let by_each =
-            || self.alike.by_each.get(&shared).is_some_and(|writes| writes.iter().all(|write| self.is_alike(write)));
-        match sees_peers && self.alike.by_one.contains(&shared) || by_each() {
+impl Alike {
+    /// How far what a thread reads of an array of its own block is uniform, if the block has seen all writes of its own, and perhaps those of its
+    /// peers (`sees_peers`). `is_uniform` says which values are uniform in the cluster.
+    pub(super) fn of_own(
+        &self,
+        cfg: &Cfg<'_>,
+        control: &Control,
+        (shared, sees_peers): (Shared, bool),
+        is_uniform: impl Fn(NodeId) -> bool,
+    ) -> Uniformity {
+        let mut writes = self.by_each.get(&shared).map(|writes| writes.iter());
+        let is_by_each =
+            writes.as_mut().is_some_and(|writes| writes.all(|write| write.is_alike(cfg, control, &is_uniform)));
+        match sees_peers && self.by_one.contains(&shared) || is_by_each {
             true => Uniformity::Cluster,
             false => Uniformity::Block,
         }
     }
+}
 
-    /// Whether each block makes a write, and the same one.
-    fn is_alike(&self, write: &Write) -> bool {
-        let is_uniform = |level: Level| level.is_uniform(Uniformity::Cluster);
-        let decides_alike = |branch: BlockId| {
-            let of_ranks = |on: NodeId| {
-                self.cfg.is_computed_from(on, |source| match source {
-                    Source::Operands | Source::Binary(_) | Source::Not | Source::Round(..) => true,
-                    Source::Integer(_) | Source::Constant(_) | Source::Param(_) | Source::ThreadRank => true,
-                    Source::Known { uniformity, .. } => {
-                        uniformity.covers(Uniformity::Cluster) || *uniformity == Uniformity::Rank
-                    }
-                    Source::Read(_)
-                    | Source::Counter { .. }
-                    | Source::Load(_)
-                    | Source::Agreed { .. }
-                    | Source::Shuffled { .. }
-                    | Source::Call { .. } => false,
-                })
-            };
-            is_uniform(self.tested(branch)) || self.cfg.blocks[branch.0].end.condition().is_some_and(of_ranks)
+impl Write {
+    /// Whether each block makes it, and the same one.
+    fn is_alike(&self, cfg: &Cfg<'_>, control: &Control, is_uniform: &impl Fn(NodeId) -> bool) -> bool {
+        let of_ranks = |on: NodeId| {
+            cfg.is_computed_from(on, |source| match source {
+                Source::Operands | Source::Binary(_) | Source::Not | Source::Round(..) => true,
+                Source::Integer(_) | Source::Constant(_) | Source::Param(_) | Source::ThreadRank => true,
+                // The rank in the cluster or the grid is that of another thread in each block.
+                Source::Known { uniformity, .. } => uniformity.covers(Uniformity::Cluster),
+                Source::Read(_)
+                | Source::Counter { .. }
+                | Source::Load(_)
+                | Source::Agreed { .. }
+                | Source::Shuffled { .. }
+                | Source::Call { .. } => false,
+            })
         };
-        is_uniform(self.level(write.stored))
-            && write.indexes.iter().all(|index| is_uniform(self.level(*index)))
-            && self.control.deciders(write.block).all(decides_alike)
+        let decides_alike =
+            |branch: BlockId| cfg.blocks[branch.0].end.condition().is_none_or(|on| is_uniform(on) || of_ranks(on));
+        self.indexes.iter().chain([&self.stored]).all(|node| is_uniform(*node))
+            && control.deciders(self.block).all(decides_alike)
     }
 }
 

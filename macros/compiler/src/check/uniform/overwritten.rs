@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 
 use super::own_elements::is_warp;
 use super::rewritten::reaches;
-use super::values::Values;
 use crate::check::cfg::{
     Access, AccessKind, BlockId, Cfg, Covers, GroupStep, MemoryStep, NodeId, Region, Root, Select, Source, Step,
     StepKind, ValueStep,
@@ -43,13 +42,6 @@ impl Overwritten {
     /// Whether threads of the block, or of the warp (`warp`), may read different values.
     pub(super) fn contains(&self, value: NodeId, warp: bool) -> bool {
         if warp { self.by_warp.contains(&value) } else { self.by_block.contains(&value) }
-    }
-}
-
-impl Values<'_, '_> {
-    /// Whether other threads of the block, or of the warp (`warp`), may overwrite what a thread reads before they have read it, too.
-    pub(super) fn is_overwritten(&self, read: NodeId, warp: bool) -> bool {
-        self.threads_of_block() != Some(1) && self.overwritten.contains(read, warp)
     }
 }
 

@@ -44,8 +44,8 @@ pub(crate) struct Values<'a, 'f> {
     /// The arrays whose elements each are written by one warp alone.
     own_elements: BTreeSet<Shared>,
     told: told::Told,
-    pub(super) alike: alike::Alike,
-    pub(super) overwritten: overwritten::Overwritten,
+    alike: alike::Alike,
+    overwritten: overwritten::Overwritten,
     reached: Vec<bool>,
 }
 
@@ -133,7 +133,7 @@ impl State {
     }
 
     /// The unseen writes to a region, and to all that may alias it.
-    pub(super) fn unseen_in(&self, shared: Shared) -> Unseen {
+    fn unseen_in(&self, shared: Shared) -> Unseen {
         match shared.whole() {
             Shared::Any => self.unseen.values().fold(self.others, |all, unseen| all | *unseen),
             shared @ (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Param(_)) => {
@@ -334,7 +334,12 @@ impl<'a, 'f> Values<'a, 'f> {
                 Root::Global => Level::known(Uniformity::Divergent),
                 Root::Shared(_) if self.is_overwritten(value, true) => Level::known(Uniformity::Divergent),
                 Root::Shared(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_BLOCK) => {
-                    at_most(self.of_own_memory(state, *shared, value))
+                    let is_uniform = |node| self.level(node).is_uniform(Uniformity::Cluster);
+                    let sees_peers = !state.unseen_in(*shared).intersects(Unseen::OF_CLUSTER);
+                    at_most(match self.is_overwritten(value, false) {
+                        true => Uniformity::Warp,
+                        false => self.alike.of_own(self.cfg, self.control, (*shared, sees_peers), is_uniform),
+                    })
                 }
                 Root::Remote(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_CLUSTER) => {
                     at_most(Uniformity::Cluster)
@@ -372,6 +377,11 @@ impl<'a, 'f> Values<'a, 'f> {
                 level
             }
         }
+    }
+
+    /// Whether other threads of the block, or of the warp (`warp`), may overwrite what a thread reads before they have read it, too.
+    pub(super) fn is_overwritten(&self, read: NodeId, warp: bool) -> bool {
+        self.threads_of_block() != Some(1) && self.overwritten.contains(read, warp)
     }
 
     /// The level of a result that is the same for all threads of a group: at least the group's own, and more if the operands
