@@ -51,6 +51,7 @@ mod registers;
 mod restarts;
 mod rings;
 mod skews;
+mod skipped_waits;
 mod skipped_writes;
 mod stages;
 mod sums_of_products;
