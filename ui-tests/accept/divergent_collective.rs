@@ -347,3 +347,34 @@ fn queue_of_a_warp(out: &mut [u32], n: u32) {
         out[item * 32 + lane] = item;
     }
 }
+
+/// One thread takes a tile for the cluster, and writes it to all of its blocks.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn taken_for_the_cluster(x: &[f32], out: &mut [f32], queue: &mut [u32], tiles: u32) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let rank = cluster.block_rank();
+    let tile = shared_array::<f32, 64>();
+    let next = shared_array::<u32, 1>();
+    cluster.sync();
+    loop {
+        if rank == 0 && i == 0 {
+            let taken = queue.atomic(0).fetch_add(1, Relaxed);
+            for peer in 0..cluster.num_blocks() {
+                cluster.map_shared_rank(&next, peer)[0] = taken;
+            }
+        }
+        cluster.sync();
+        let t = next[0];
+        if t >= tiles {
+            break;
+        }
+        tile[i] = x[t * 64 + i];
+        cluster.sync();
+        if rank == 0 {
+            out[t * 64 + i] = cluster.map_shared_rank(&tile, 1)[63 - i];
+        }
+        cluster.sync();
+    }
+}

@@ -104,4 +104,19 @@ fn nobody_arrives(count: u32) {
     bar.wait_parity(false);
 }
 
+/// Each thread compares its own numbers, some more often than others.
+#[cluster_kernel(block = 64)]
+fn in_a_comparison(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    let mut own = [input[i], input[i + 64], input[i + 128]];
+    own.sort_by(|a, b| {
+        bar.arrive_and_wait();
+        a.cmp(b)
+    });
+    out[i] = own[0];
+}
+
 fn main() {}

@@ -90,6 +90,22 @@ fn asked_in_vain(input: &[f32], out: &mut [f32]) {
     out[i] = tile[63 - i] + spins * 0.0;
 }
 
+/// Whether the thread waits, the data decide.
+#[cluster_kernel(block = 64)]
+fn waited_for_some_data(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<f32, 64>();
+    tile[i] = input[i];
+    block.sync();
+    if i == 0 {
+        bulk_copy_async(&mut out[..64], &tile);
+        if input[5] > 0.0 {
+            bulk_wait_group_read::<0>();
+        }
+    }
+}
+
 fn main() {}
 
 /// The owner reads its inbox while peers still send to it: no barrier of the cluster waits for a copy.

@@ -227,4 +227,26 @@ fn rounds_up_to_an_element(transitions: &[[f32; 32]], states: &[u32], out: &mut 
     out[i] = sum;
 }
 
+/// The last block is not told.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn taken_for_three_blocks(queue: &mut [u32], tiles: u32) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let next = shared_array::<u32, 1>();
+    if i == 0 {
+        next[0] = 0;
+    }
+    cluster.sync();
+    if cluster.block_rank() == 0 && i == 0 {
+        let taken = queue.atomic(0).fetch_add(1, Relaxed);
+        for peer in 0..3 {
+            cluster.map_shared_rank(&next, peer)[0] = taken;
+        }
+    }
+    cluster.sync();
+    if next[0] < tiles {
+        cluster.sync();
+    }
+}
+
 fn main() {}

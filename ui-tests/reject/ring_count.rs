@@ -258,4 +258,32 @@ fn barrier_of_the_sender(input: &[f32], out: &mut [f32]) {
     cluster.sync();
 }
 
+/// In the first round, there is no round before: `k - 1` wraps around to a multiple of 3.
+#[cluster_kernel(block = 64)]
+fn before_the_first_round(x: &[f32], out: &mut [f32], n: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = shared_array::<[f32; 32], 3>();
+    let full = shared_barriers::<3>();
+    let empty = shared_barriers::<3>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 32);
+    if i == 32 {
+        for k in 0..n {
+            empty[k % 3].wait_parity(k / 3 % 2 == 0);
+            full[k % 3].expect_tx(128);
+            bulk_copy_async(&stages[k % 3], &x[k * 32..k * 32 + 32], &full[k % 3]);
+            let _ = full[k % 3].arrive();
+        }
+    } else if i < 32 {
+        let mut sum = 0.0;
+        for k in 0..n {
+            full[k % 3].wait_parity(k / 3 % 2 == 1);
+            sum += stages[k % 3][31 - i];
+            let _ = empty[(k - 1) % 3].arrive();
+        }
+        out[i] = sum;
+    }
+}
+
 fn main() {}

@@ -424,4 +424,22 @@ fn sums_stored_at_once(out: &mut TensorMap<[[f32; 32]; 64]>) {
     }
 }
 
+/// The loop gives up, and the thread goes on as if the phase were over.
+#[cluster_kernel(block = 64)]
+fn asked_a_hundred_times(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<f32, 64>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    tile[i] = input[i];
+    let token = bar.arrive();
+    for _ in 0..100 {
+        if bar.try_wait(&token) {
+            break;
+        }
+    }
+    out[i] = tile[63 - i];
+}
+
 fn main() {}

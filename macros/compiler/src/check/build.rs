@@ -60,6 +60,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         positions: BTreeMap::new(),
         thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
+        differences: BTreeSet::new(),
         recast: BTreeMap::new(),
         formulas: BTreeMap::new(),
         computed: BTreeMap::new(),
@@ -121,6 +122,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         contents: builder.contents,
         positions: ByNode::from(builder.positions),
         cuts: ByNode::from(builder.cuts),
+        differences: builder.differences,
         recast: builder.recast,
         formulas: ByNode::from(builder.formulas),
         computed: ByNode::from(builder.computed),
@@ -158,6 +160,7 @@ struct Builder<'f> {
     /// The locals that are the thread's index.
     thread_indexes: BTreeSet<LocalId>,
     cuts: BTreeMap<NodeId, u32>,
+    differences: BTreeSet<NodeId>,
     recast: BTreeMap<NodeId, String>,
     formulas: BTreeMap<NodeId, Formula>,
     computed: BTreeMap<NodeId, Computed>,
@@ -418,6 +421,7 @@ impl<'f> Builder<'f> {
                 self.declare(*local);
             }
             StmtKind::LetPattern { pattern, init, otherwise, .. } => {
+                self.note_widths(pattern, init);
                 let value = self.value(init);
                 if let Some(otherwise) = otherwise {
                     let (yes, no) = (self.new_block(), self.new_block());

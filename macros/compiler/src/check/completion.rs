@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    BarrierCallId, BlockId, CallId, Cfg, Completion, CopyId, CopyStep, NodeId, Region, Shared, Source, Step, StepKind,
+    BarrierCallId, BlockId, CallId, Cfg, Completion, CopyId, CopyStep, NodeId, Region, Root, Shared, Source, Step,
+    StepKind,
 };
 use super::reached::Reached;
 use super::uniform::control::{following, reachable};
@@ -284,6 +285,8 @@ fn apart(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeSet<(WaitId, CopyId)> {
 enum Input {
     Parameter(usize),
     Known(&'static str),
+    /// An element of memory that nothing writes.
+    Memory,
 }
 
 /// The inputs from which alone a value is computed; `None` if there may be others.
@@ -296,6 +299,10 @@ fn inputs(cfg: &Cfg<'_>, node: NodeId) -> Option<BTreeSet<Input>> {
         | Source::Binary(_)
         | Source::Not
         | Source::Round(..) => true,
+        Source::Load(Root::ReadOnly) => {
+            inputs.insert(Input::Memory);
+            true
+        }
         Source::Param(position) => {
             inputs.insert(Input::Parameter(*position));
             true

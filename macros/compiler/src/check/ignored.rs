@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bit_set::BlockSet;
 use super::cfg::{
-    Access, AccessKind, BarrierCall, BlockId, Cfg, NodeId, Root, Source, Step, StepKind, ValueStep, Variable,
+    Access, AccessKind, BarrierCall, BlockId, Cfg, MemoryStep, NodeId, Root, Source, Step, StepKind, ValueStep,
+    Variable,
 };
 use super::thresholds::without_negation;
 use super::uniform::control::Control;
@@ -105,6 +106,7 @@ impl Flow<'_, '_> {
                     StepKind::Value(ValueStep::Evaluate(_)) => {}
                     // It asks again.
                     StepKind::BarrierCall(call) if self.cfg.barrier_calls[call.0].result == answer => {}
+                    StepKind::Memory(MemoryStep::Access(id)) if self.tells_nobody(&self.cfg.accesses[id.0]) => {}
                     StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
                     | StepKind::Memory(_)
                     | StepKind::Group(_)
@@ -118,6 +120,35 @@ impl Flow<'_, '_> {
         false
     }
 
+    /// Whether an access of global memory is a plain one of which no other thread of the launch learns, and that reads nothing which one writes.
+    fn tells_nobody(&self, access: &Access) -> bool {
+        let is_plain = access.atomic.is_none() && access.completion.is_none();
+        let may_be_same = |other: &Access| {
+            other.region.root == Root::Global
+                && (other.region.param.is_none()
+                    || access.region.param.is_none()
+                    || other.region.param == access.region.param)
+        };
+        match (access.kind, access.region.root) {
+            (AccessKind::Read, Root::ReadOnly) => is_plain,
+            (AccessKind::Write, Root::Global) => {
+                let mut others = self.cfg.accesses.iter().filter(|other| may_be_same(other));
+                is_plain && others.all(|other| other.kind == AccessKind::Write && other.completion.is_none())
+            }
+            (
+                AccessKind::Read
+                | AccessKind::Write
+                | AccessKind::AtomicRead
+                | AccessKind::Atomic
+                | AccessKind::AsyncWrite
+                | AccessKind::Lent
+                | AccessKind::Opaque
+                | AccessKind::ByClosure,
+                Root::ReadOnly | Root::Global | Root::Shared(_) | Root::Remote(_),
+            ) => false,
+        }
+    }
+
     /// Whether a loop of these blocks, with the branch on the answer, ends after a number of iterations, whatever is asked in it.
     fn is_limited(&self, branch: BlockId, blocks: &BlockSet) -> bool {
         let sets = |variable: Variable| {
@@ -125,10 +156,11 @@ impl Flow<'_, '_> {
             steps.filter_map(move |step| step.kind.set().filter(|(of, ..)| *of == variable).map(|(_, value, _)| value))
         };
         let read = |node: NodeId| self.cfg.nodes[node.0].source.read();
-        let grows = |variable: Variable| {
+        let grows = |variable: Variable, by_ones: bool| {
             let adds = |value: NodeId| match (&self.cfg.nodes[value.0].source, &self.cfg.nodes[value.0].operands[..]) {
                 (Source::Binary(BinaryOp::Add), &[of, by]) => {
-                    read(of) == Some(variable) && self.cfg.nodes[by.0].source.integer().is_some_and(|by| by > 0)
+                    let by = self.cfg.nodes[by.0].source.integer();
+                    read(of) == Some(variable) && by.is_some_and(|by| by == 1 || by > 1 && !by_ones)
                 }
                 _ => false,
             };
@@ -141,12 +173,12 @@ impl Flow<'_, '_> {
         };
         let counts = |on: NodeId| {
             let of = &self.cfg.nodes[on.0];
-            let is_comparison = matches!(
-                of.source,
-                Source::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
-                    | Source::Round(_, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
-            );
-            let grows = |node: NodeId| read(node).is_some_and(grows);
+            let (Source::Binary(op) | Source::Round(_, op)) = of.source else { return false };
+            let is_order = matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge);
+            // What grows by ones passes no number by.
+            let is_equality = matches!(op, BinaryOp::Eq | BinaryOp::Ne);
+            let is_comparison = is_order || is_equality;
+            let grows = |node: NodeId| read(node).is_some_and(|variable| grows(variable, is_equality));
             is_comparison && matches!(of.operands[..], [a, b] if grows(a) && is_number(b) || grows(b) && is_number(a))
         };
         let comes_back = |from: BlockId| {

@@ -355,6 +355,7 @@ impl<'a, 'f> Splitter<'a, 'f> {
             formulas: self.cfg.formulas.clone(),
             computed: self.cfg.computed.clone(),
             variants: self.cfg.variants.clone(),
+            differences: self.cfg.differences.clone(),
             recast: self.cfg.recast.clone(),
             added: self.cfg.added.clone(),
             of_lanes: self.cfg.of_lanes.clone(),

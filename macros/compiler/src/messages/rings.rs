@@ -211,13 +211,12 @@ pub(crate) fn for_arguments(diag: Diag, arguments: &[(String, String)]) -> Diag 
     where_are(diag, arguments)
 }
 
-/// Says of which data a fault is.
-pub(crate) fn for_data(diag: Diag, are_large: Option<bool>) -> Diag {
-    match are_large {
-        Some(true) => diag.remark("this happens if all elements that are copied are large"),
-        Some(false) => diag.remark("this happens if all elements that are copied are small"),
-        None => diag,
-    }
+/// Says of which data a fault is, and whether threads load some of them themselves.
+pub(crate) fn for_data(diag: Diag, are_large: Option<bool>, are_loaded: bool) -> Diag {
+    let Some(are_large) = are_large else { return diag };
+    let which = if are_loaded { "copied or loaded" } else { "copied" };
+    let size = if are_large { "large" } else { "small" };
+    diag.remark(format!("this happens if all elements that are {which} are {size}"))
 }
 
 fn where_are(diag: Diag, values: &[(String, impl std::fmt::Display)]) -> Diag {

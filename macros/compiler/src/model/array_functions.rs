@@ -1,4 +1,5 @@
-//! The calls that make arrays by closures: what the parser makes of `array.map(f)` and of `std::array::from_fn(f)`.
+//! The calls of the library's own functions that the parser writes: those that make arrays by closures, of `array.map(f)` and of
+//! `std::array::from_fn(f)`, and the comparison of keys, of `array.sort_by_key(f)`.
 
 use super::expr::Callee;
 
@@ -15,6 +16,11 @@ pub(crate) fn is_array_of(callee: &Callee) -> bool {
 /// Whether a call is either of them.
 pub(crate) fn makes_array(callee: &Callee) -> bool {
     maps_array(callee) || is_array_of(callee)
+}
+
+/// Whether a call is the comparison of two keys, whose result depends on them alone.
+pub(crate) fn compares_keys(callee: &Callee) -> bool {
+    is_own(callee, "is_less")
 }
 
 /// Whether a call is that of a function of the library's own, which no user can name so.

@@ -238,7 +238,11 @@ fn invalidated_by_one_thread() {
 /// The others may be on another arm, or have still to come to what the thread has done.
 #[test]
 fn invalidated_beside_uses() {
-    let after = |body: &str| broken(&format!("bar.init_collective(&block, 64); {body} return;"));
+    // Whether as many arrive as a phase expects is another matter.
+    let after = |body: &str| -> Vec<String> {
+        let found = broken(&format!("bar.init_collective(&block, 64); {body} return;"));
+        found.into_iter().filter(|rule| rule != "barrier_count").collect()
+    };
     for wrong in [
         "let t = bar.arrive(); if rank == 0 { bar.invalidate(); } else { bar.wait(t); }",
         "if rank == 0 { bar.arrive_and_wait(); bar.invalidate(); } else { bar.arrive_and_wait(); }",

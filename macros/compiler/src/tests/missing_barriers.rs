@@ -138,7 +138,8 @@ fn barrier_before_a_condition() {
     }
     // The blocks' own memory differs, and what a thread computes of its own rank, too.
     for condition in ["let j = a[0];\nif j > 3 { cluster.sync(); }", "let j = a[0] + i;\nif j > 3 { block.sync(); }"] {
-        let text = helps("", &[fill, "block.sync();\n", condition].concat());
+        let fill = fill.replace("= n", "= n + cluster.block_rank()");
+        let text = helps("", &[&fill, "block.sync();\n", condition].concat());
         assert!(!text.contains("before line"), "{text}");
     }
     // Peers write there.

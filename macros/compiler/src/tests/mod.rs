@@ -2,6 +2,7 @@
 //! compile and run correctly is tested elsewhere: `ui-tests` asks rustc, and `ui-tests/conformance` the simulator and
 //! NVRTC.
 
+mod alike_memory;
 mod barriers_of_functions;
 mod bodies;
 mod branch_correlation;
@@ -51,6 +52,7 @@ mod registers;
 mod restarts;
 mod rings;
 mod skews;
+mod skipped_waits;
 mod skipped_writes;
 mod stages;
 mod sums_of_products;

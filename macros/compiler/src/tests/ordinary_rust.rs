@@ -113,6 +113,10 @@ fn what_decides_a_barrier() {
             "let mut v = [n, 2]; v.sort_by(|a, b| b.cmp(a)); if v[0] > 3 { S }",
         ),
         (
+            "let mut v = [n, rank, 3]; v.sort_by_key(|x| { S x % 7 });",
+            "let mut v = [n, 2, 3]; v.sort_by_key(|x| { S x % 7 });",
+        ),
+        (
             "let mut v = [n, rank, 3]; v.copy_within(1..2, 0); if v[0] > 3 { S }",
             "let mut v = [n, 2, 3]; v.copy_within(1..2, 0); if v[0] > 3 { S }",
         ),

@@ -48,6 +48,39 @@ fn counts() {
     }
 }
 
+/// What is asked between two elements, or of some of them, is asked more often by some threads than by others. Where they have one result,
+/// the threads stay together.
+#[test]
+fn arrivals_in_closures() {
+    let all = |body: &str| broken(&format!("bar.init_collective(&block, 64); {body}"));
+    let values = "let mut v = [flags[rank], flags[rank + 1], flags[rank + 2]];";
+    for body in [
+        "v.sort_by(|a, b| { bar.arrive_and_wait(); a.cmp(b) });",
+        "v.sort_unstable_by(|a, b| { bar.arrive_and_wait(); b.cmp(a) });",
+        "v.sort_by_key(|x| { bar.arrive_and_wait(); x % 7 });",
+        "let least = (0..flags[rank]).min_by(|a, b| { bar.arrive_and_wait(); a.cmp(b) }); v[0] = least.unwrap_or(0);",
+        "v[0] = (0..flags[rank]).fold(0, |sum, x| { bar.arrive_and_wait(); sum + x });",
+        "let any = (0..n).any(|x| { bar.arrive_and_wait(); x == v[0] }); v[0] = any as u32;",
+        "let first = (0..n).position(|x| { bar.arrive_and_wait(); x.cmp(&v[0]).is_gt() }); v[0] = first.unwrap_or(0) as u32;",
+        "for k in 0..n { bar.arrive_and_wait(); if v[0].cmp(&k).is_gt() { break; } }",
+        "bar.arrive_and_wait(); while v[0] > 3 { bar.arrive_and_wait(); v[0] /= 2; }",
+        "for k in 0..n { bar.arrive_and_wait(); if v[0] > k { bar.arrive_and_wait(); } }",
+    ] {
+        assert_eq!(all(&format!("{values} {body}")), ["barrier_count"], "{body}");
+    }
+    for body in [
+        "v.sort_by(|a, b| a.cmp(b)); bar.arrive_and_wait();",
+        "let most = (0..n).max_by(|a, b| { bar.arrive_and_wait(); a.cmp(b) }); v[0] = most.unwrap_or(0);",
+        "let first = (0..n).position(|x| { bar.arrive_and_wait(); x.cmp(&3).is_gt() }); v[0] = first.unwrap_or(0) as u32;",
+        "v[0] = v.partition_point(|x| { bar.arrive_and_wait(); *x < 3 }) as u32;",
+        "if v[0] > 3 { bar.arrive_and_wait(); } else { bar.arrive_and_wait(); }",
+        "bar.arrive_and_wait(); if rank < 32 { bar.arrive_and_wait(); } if rank >= 32 { bar.arrive_and_wait(); }",
+    ] {
+        let found = all(&format!("{values} {body}"));
+        assert!(found.is_empty(), "{body}: {found:?}");
+    }
+}
+
 /// A thread that has dropped out on some path, from which it cannot but arrive, arrives once too often.
 #[test]
 fn arrivals_after_a_drop() {

@@ -17,6 +17,7 @@ use crate::check::cfg::{
 };
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::uniform::control::reachable;
+use crate::check::uniform::level::Unknown;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Role;
@@ -132,7 +133,9 @@ pub(super) fn divergent_branch(cx: &Context<'_, '_>, blocks: &BTreeSet<BlockId>)
     let none_in = |side: &BlockSet| !blocks.iter().any(|block| side.contains(*block));
     let mut regions = cx.values.control.regions(cx.cfg).filter(|(branch, ..)| {
         let tested = cx.values.tested(*branch);
-        !tested.is_uniform(Uniformity::Block) && tested.unknown.is_empty()
+        // The result of an unknown method is at most as uniform as its arguments; how far a part of a rank is uniform depends on a constant.
+        let is_of_constant = |unknown: &Unknown| matches!(unknown, Unknown::Multiple(_));
+        !tested.at_most.covers(Uniformity::Block) && !tested.unknown.iter().any(is_of_constant)
     });
     let found = regions.find(|(branch, _, end)| {
         let end_of = &cx.cfg.blocks[branch.0].end;
@@ -323,8 +326,14 @@ impl PendingArrivals<'_, '_> {
         if !arrivals.iter().all(is_alone) {
             return false;
         }
-        let Some(branch) = divergent_branch(self.cx, &blocks) else { return false };
-        let Some(first) = arrivals.first().map(|index| &cfg.barrier_calls[*index]) else { return false };
+        // Where all threads come to the other arrivals, these are none in place of those that some threads lack. Of a thread that drops
+        // out, `barrier_use_after_drop` tells.
+        let drops = |index: &usize| cfg.barrier_calls[*index].method.action == PhaseAction::ArriveAndDrop;
+        let is_kept = |block: &BlockId| arrivals.iter().any(drops) || !self.cx.is_reached_by_all_at(*block);
+        let apart: BTreeSet<BlockId> = blocks.into_iter().filter(is_kept).collect();
+        let Some(branch) = divergent_branch(self.cx, &apart).filter(|_| !apart.is_empty()) else { return false };
+        let is_apart = |index: &&usize| self.cx.block_of(BarrierCallId(**index)).is_some_and(|at| apart.contains(&at));
+        let Some(first) = arrivals.iter().find(is_apart).map(|index| &cfg.barrier_calls[*index]) else { return false };
         let init = cfg.barrier_calls[init].at;
         diags.push(messages::barrier_count_divergent(first.at, &self.cx.name(id), init, tested(cfg, branch)));
         true

@@ -135,7 +135,7 @@ impl<'f> Builder<'f> {
                 self.goto(after);
                 Value::of(self.node(Source::Binary(*op), vec![first, other], at))
             }
-            ExprKind::Binary { op, left, right, .. } => self.binary(*op, left, right, at),
+            ExprKind::Binary { op, left, right, .. } => self.wrapping(*op, left, right, at),
             ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
                 if let Some(element) = self.element_of(base, index, at) {
                     return element;
@@ -405,7 +405,7 @@ impl<'f> Builder<'f> {
         self.combined(operands, at)
     }
 
-    fn binary(&mut self, op: BinaryOp, left: &'f Expr, right: &'f Expr, at: SpanRange) -> Value {
+    pub(super) fn binary(&mut self, op: BinaryOp, left: &'f Expr, right: &'f Expr, at: SpanRange) -> Value {
         let mut operands = self.nodes([left, right]);
         let (first, second) = (operands[0], operands[1]);
         let source = match (op, self.granule(right), self.granule(left)) {

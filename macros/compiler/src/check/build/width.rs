@@ -7,7 +7,9 @@ use super::{Builder, Value};
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType};
 use crate::model::op::Op;
+use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::{ParamType, TypeShape, ValueType};
+use crate::span::SpanRange;
 
 /// The types of locals, as far as the text shows them.
 #[derive(Default)]
@@ -20,7 +22,7 @@ pub(super) struct ShownTypes {
     pub(super) accumulators: BTreeSet<LocalId>,
 }
 
-impl Builder<'_> {
+impl<'f> Builder<'f> {
     /// Notes the type of a variable where it is declared.
     pub(super) fn note_width(&mut self, local: LocalId, ty: Option<&ValueType>, init: Option<&Expr>) {
         let width = match ty {
@@ -35,10 +37,30 @@ impl Builder<'_> {
         }
     }
 
+    /// Notes the types of the variables that a pattern takes out of a tuple.
+    pub(super) fn note_widths(&mut self, pattern: &Pattern, init: &Expr) {
+        match (&pattern.kind, &init.kind) {
+            (PatternKind::Bind { local, sub: None }, _) => self.note_width(*local, None, Some(init)),
+            (PatternKind::Tuple { elements: parts, rest: false }, ExprKind::Tuple { elements, .. }) => {
+                parts.iter().zip(elements).for_each(|(part, element)| self.note_widths(part, element));
+            }
+            _ => {}
+        }
+    }
+
     /// Notes the type of the variable of a loop over a range, which is that of its bounds.
     pub(super) fn note_width_of_bounds(&mut self, local: LocalId, bounds: [&Expr; 2]) {
         let width = bounds.into_iter().find_map(|bound| self.width(bound));
         self.shown_types.widths.extend(width.map(|width| (local, width)));
+    }
+
+    /// The result of an operator, of which it is noted whether a number of 32 bits without a sign wraps around below zero.
+    pub(super) fn wrapping(&mut self, op: BinaryOp, left: &'f Expr, right: &'f Expr, at: SpanRange) -> Value {
+        let value = self.binary(op, left, right, at);
+        if op == BinaryOp::Sub && [left, right].into_iter().find_map(|operand| self.width(operand)) == Some(32) {
+            self.differences.insert(value.node);
+        }
+        value
     }
 
     /// The value of a cast that is taken to keep it. Notes where the text does not show that the type holds it.

@@ -82,6 +82,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) positions: ByNode<Position>,
     /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.
     pub(crate) cuts: ByNode<u32>,
+    /// The differences of `u32`s, which wrap around below zero.
+    pub(crate) differences: BTreeSet<NodeId>,
     /// The nodes that casts read and are taken to keep, although the text does not show that their types hold all of the values: with these types.
     pub(crate) recast: BTreeMap<NodeId, String>,
     /// The nodes that are computed from their operands by a known function.

@@ -1,8 +1,8 @@
 //! Branches on data that copies bring to shared memory, in a launch in which all such data are large, or all are small: `if sum < 100 { .. }` goes one
 //! way in all threads and rounds. The host decides about the data, so such a launch exists.
 //!
-//! Followed are elements of arrays that nothing but copies of memory fills which the kernel does not write, sums of them from zero or a float on, and their
-//! comparisons with small literals.
+//! Followed are elements of arrays that nothing but copies of memory fills which the kernel does not write, floats that threads load of such memory themselves,
+//! sums of them from zero or a float on, their comparisons with small literals, and votes of threads on these.
 
 use std::collections::BTreeSet;
 
@@ -30,12 +30,39 @@ impl Walker<'_, '_, '_, '_> {
 impl Kernel<'_, '_> {
     /// Whether some branch depends on data alone, and no assertion on what threads load from shared memory.
     pub(super) fn branches_on_data(&self) -> bool {
-        let mut ends = self.cfg.blocks.iter().map(|block| &block.end);
-        ends.any(|end| matches!(end, End::Branch { on, .. } if self.exceeds(*on).is_some())) && !self.asserts_data()
+        let is_shared = |root: Root| matches!(root, Root::Shared(_) | Root::Remote(_));
+        self.tested_parts().into_iter().any(|part| self.exceeds(part).is_some()) && !self.asserts(is_shared)
     }
 
-    /// Whether an assertion may depend on what threads load from shared memory.
-    fn asserts_data(&self) -> bool {
+    /// Whether some branch depends on floats that threads load themselves.
+    pub(super) fn branches_on_loads(&self) -> bool {
+        self.tested_parts().into_iter().any(|part| {
+            let (condition, _) = without_negation(self.cfg, part);
+            let operands = &self.cfg.nodes[condition.0].operands;
+            self.exceeds(part).is_some() && operands.iter().any(|operand| self.is_loaded(*operand))
+        })
+    }
+
+    /// The conditions of branches, with those that they join.
+    fn tested_parts(&self) -> Vec<NodeId> {
+        let ends = self.cfg.blocks.iter().map(|block| &block.end);
+        let mut parts: Vec<NodeId> =
+            ends.filter_map(|end| if let End::Branch { on, .. } = end { Some(*on) } else { None }).collect();
+        let mut at = 0;
+        while let Some(part) = parts.get(at).copied() {
+            let (condition, _) = without_negation(self.cfg, part);
+            let of = &self.cfg.nodes[condition.0];
+            if matches!(of.source, Source::Binary(BinaryOp::And | BinaryOp::Or) | Source::Agreed { .. }) {
+                parts
+                    .extend(of.operands.iter().filter(|operand| !parts.contains(operand)).copied().collect::<Vec<_>>());
+            }
+            at += 1;
+        }
+        parts
+    }
+
+    /// Whether an assertion may depend on what threads load from such memory.
+    fn asserts(&self, is_it: impl Fn(Root) -> bool) -> bool {
         let mut work: Vec<NodeId> =
             self.cfg.assertions.iter().flat_map(|assertion| &assertion.operands).copied().collect();
         let mut seen = BTreeSet::new();
@@ -44,7 +71,7 @@ impl Kernel<'_, '_> {
                 continue;
             }
             let of = &self.cfg.nodes[node.0];
-            if matches!(of.source, Source::Load(Root::Shared(_) | Root::Remote(_))) {
+            if matches!(of.source, Source::Load(root) if is_it(root)) {
                 return true;
             }
             let read = of.source.read();
@@ -60,6 +87,10 @@ impl Kernel<'_, '_> {
         let of = &self.cfg.nodes[condition.0];
         if self.cfg.cuts.contains_key(&condition) {
             return None;
+        }
+        // All threads have one answer.
+        if let (Source::Agreed { what: "any" | "all", .. }, [vote]) = (&of.source, &of.operands[..]) {
+            return self.exceeds(*vote).map(|exceeds| exceeds == holds);
         }
         let (Source::Binary(op) | Source::Round(_, op), [left, right]) = (&of.source, &of.operands[..]) else {
             return None;
@@ -78,7 +109,15 @@ impl Kernel<'_, '_> {
             (BinaryOp::Le, _) | (BinaryOp::Lt, false) | (BinaryOp::Eq, true) => false,
             _ => return None,
         };
-        self.is_data(data, DEPTH).then_some(exceeds == holds)
+        (self.is_data(data, DEPTH) || limit.is_none() && self.is_loaded(data)).then_some(exceeds == holds)
+    }
+
+    /// Whether a float is an element of memory that nothing writes. Integers are the numbers of the launch.
+    fn is_loaded(&self, node: NodeId) -> bool {
+        let is_read_only = |root: Root| root == Root::ReadOnly;
+        let origin = self.cfg.first_origin(node);
+        matches!(self.cfg.nodes[origin.0].source, Source::Load(root) if is_read_only(root))
+            && !self.asserts(is_read_only)
     }
 
     /// A literal that large data exceed, and small ones do not: its number, or `None` for that of a float.

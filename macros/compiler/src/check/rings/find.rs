@@ -121,7 +121,11 @@ pub(super) fn find(
                 );
             kernel.handed.replace(None);
             let named = if always { Vec::new() } else { report::arguments(kernel, &depends, &arguments) };
-            return Some(messages::for_data(messages::for_arguments(fault, &named), arguments.large_data));
+            return Some(messages::for_data(
+                messages::for_arguments(fault, &named),
+                arguments.large_data,
+                kernel.branches_on_loads(),
+            ));
         }
         if !depends.on_numbers && !on_data {
             return None;

@@ -25,12 +25,32 @@ impl Evaluator<'_, '_, '_> {
                 let most = computed(Formula::Max, operand(0), operand(1));
                 binary(BinaryOp::Sub, most, operand(1))
             }
+            Some(Computed::Method { name: "wrapping_sub", bits: 32 }) => self.difference(operand(0), operand(1)),
             Some(Computed::Method { name, .. }) => match operator(name) {
                 Some(operator) => binary(operator, operand(0), operand(1)),
                 None => Value::Unknown,
             },
             Some(Computed::Fits { .. }) | None => Value::Unknown,
         }
+    }
+
+    /// The result of an operator.
+    pub(super) fn operated(&self, node: NodeId, op: BinaryOp, operand: impl Fn(usize) -> Value) -> Value {
+        match op == BinaryOp::Sub && self.kernel.cfg.differences.contains(&node) {
+            true => self.difference(operand(0), operand(1)),
+            false => binary(op, operand(0), operand(1)),
+        }
+    }
+
+    /// The difference of two numbers of 32 bits, which wraps around below zero. That is followed for certain arguments, and where it depends on
+    /// a round or on the block's rank: a number of rounds that wraps around is no launch that anybody means.
+    fn difference(&self, left: Value, right: Value) -> Value {
+        if self.arguments.is_none() || left.known().is_some() && right.known().is_some() {
+            return binary(BinaryOp::Sub, left, right);
+        }
+        let is_less = binary(BinaryOp::Lt, left.clone(), right.clone());
+        let around = binary(BinaryOp::Mul, is_less, Value::constant(1 << 32));
+        binary(BinaryOp::Sub, binary(BinaryOp::Add, left, around), right)
     }
 }
 

@@ -156,7 +156,7 @@ impl Evaluator<'_, '_, '_> {
                 None => Value::Unknown,
             },
             Source::ThreadRank => Value::constant(i64::from(self.thread)),
-            Source::Binary(op) | Source::Round(_, op) => self.uncut(node, binary(*op, operand(0), operand(1))),
+            Source::Binary(op) | Source::Round(_, op) => self.uncut(node, self.operated(node, *op, operand)),
             Source::Not if kernel.is_boolean(of.operands[0]) => binary(BinaryOp::Sub, Value::constant(1), operand(0)),
             Source::Read(variable) => return self.variable(*variable, node, point, depth),
             // The loop's head adds to it.

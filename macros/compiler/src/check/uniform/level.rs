@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use phalanx_contract::uniformity::Uniformity;
 
+use crate::check::cfg::NodeId;
 use crate::model::ValueId;
 
 /// The uniformity of a value: the meet of what is known and of all unknowns.
@@ -126,5 +127,29 @@ impl Level {
 
     pub(super) fn is_top(&self) -> bool {
         self.at_most == Uniformity::Grid && self.unknown.is_empty()
+    }
+}
+
+/// The level of each node. Levels only fall, from one solution of the graph to the next.
+pub(super) struct Levels {
+    pub(super) of: Vec<Level>,
+    /// Whether the level of each node was used in this round.
+    pub(super) used: Vec<bool>,
+    /// Whether a level fell after it was used, so that another round is needed.
+    pub(super) stale: bool,
+}
+
+impl Levels {
+    pub(super) fn of_nodes(count: usize) -> Levels {
+        Levels { of: vec![Level::known(Uniformity::Grid); count], used: vec![false; count], stale: false }
+    }
+
+    pub(super) fn use_of(&mut self, node: NodeId) -> &Level {
+        self.used[node.0] = true;
+        &self.of[node.0]
+    }
+
+    pub(super) fn lower(&mut self, node: NodeId, to: &Level) {
+        self.stale |= self.of[node.0].meet(to) && self.used[node.0];
     }
 }

@@ -8,6 +8,7 @@
 //! Not checked here: data races on memory that is read without a barrier, except on a fixed element (`overwritten`), and whether an
 //! argument of `uniform(x)` is uniform as claimed. The simulator checks both.
 
+mod alike;
 pub(crate) mod control;
 mod explain;
 mod factored;

@@ -15,9 +15,9 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::control::Control;
 use super::factors::Factors;
-use super::level::{Level, Required, Unknown};
+use super::level::{Level, Levels, Required, Unknown};
 use super::unseen::Unseen;
-use super::{overwritten, own_elements, told};
+use super::{alike, overwritten, own_elements, told};
 use crate::check::cfg::{
     BarrierCallId, BlockId, Cfg, Extent, Granule, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind,
     Team, ValueStep, Variable,
@@ -28,7 +28,7 @@ use crate::check::liveness::Live;
 use crate::check::sorted_map::SortedMap;
 use crate::model::expr::Callee;
 use crate::model::group::Group;
-use crate::model::{Function, Role};
+use crate::model::{Function, Role, array_functions};
 
 /// The solved uniformity of a function's values.
 pub(crate) struct Values<'a, 'f> {
@@ -44,32 +44,9 @@ pub(crate) struct Values<'a, 'f> {
     /// The arrays whose elements each are written by one warp alone.
     own_elements: BTreeSet<Shared>,
     told: told::Told,
+    alike: alike::Alike,
     overwritten: overwritten::Overwritten,
     reached: Vec<bool>,
-}
-
-/// The level of each node. Levels only fall, from one solution of the graph to the next.
-struct Levels {
-    of: Vec<Level>,
-    /// Whether the level of each node was used in this round.
-    used: Vec<bool>,
-    /// Whether a level fell after it was used, so that another round is needed.
-    stale: bool,
-}
-
-impl Levels {
-    fn of_nodes(count: usize) -> Levels {
-        Levels { of: vec![Level::known(Uniformity::Grid); count], used: vec![false; count], stale: false }
-    }
-
-    fn use_of(&mut self, node: NodeId) -> &Level {
-        self.used[node.0] = true;
-        &self.of[node.0]
-    }
-
-    fn lower(&mut self, node: NodeId, to: &Level) {
-        self.stale |= self.of[node.0].meet(to) && self.used[node.0];
-    }
 }
 
 /// The uniformity of variables and of shared memory at a point.
@@ -233,9 +210,22 @@ impl<'a, 'f> Values<'a, 'f> {
         let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
         let (fixed, factors) = (FixedValues::of(cfg, control), RefCell::default());
         let (own_elements, told) = (own_elements::of(cfg), told::Told::of(cfg));
-        let (overwritten, reached) = (overwritten::Overwritten::of(cfg), Vec::new());
-        let mut values =
-            Values { cfg, control, live, function, fixed, factors, levels, own_elements, told, overwritten, reached };
+        let (alike, overwritten) = (alike::Alike::of(function, cfg, control), overwritten::Overwritten::of(cfg));
+        let reached = Vec::new();
+        let mut values = Values {
+            cfg,
+            control,
+            live,
+            function,
+            fixed,
+            factors,
+            levels,
+            own_elements,
+            told,
+            alike,
+            overwritten,
+            reached,
+        };
         loop {
             let states = engine::solve(&values, cfg);
             let levels = values.levels.get_mut();
@@ -344,7 +334,12 @@ impl<'a, 'f> Values<'a, 'f> {
                 Root::Global => Level::known(Uniformity::Divergent),
                 Root::Shared(_) if self.is_overwritten(value, true) => Level::known(Uniformity::Divergent),
                 Root::Shared(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_BLOCK) => {
-                    at_most(if self.is_overwritten(value, false) { Uniformity::Warp } else { Uniformity::Block })
+                    let is_uniform = |node| self.level(node).is_uniform(Uniformity::Cluster);
+                    let sees_peers = !state.unseen_in(*shared).intersects(Unseen::OF_CLUSTER);
+                    at_most(match self.is_overwritten(value, false) {
+                        true => Uniformity::Warp,
+                        false => self.alike.of_own(self.cfg, self.control, (*shared, sees_peers), is_uniform),
+                    })
                 }
                 Root::Remote(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_CLUSTER) => {
                     at_most(Uniformity::Cluster)
@@ -372,13 +367,13 @@ impl<'a, 'f> Values<'a, 'f> {
                     false => operands(),
                 }
             }
-            Source::Call { slot, callee: Callee::Function(_), .. } => Level::of(Unknown::Call(slot.0)),
-            // A method is not known here, so that its result depends on all of its arguments too.
-            Source::Call {
-                slot, callee: Callee::Associated(..) | Callee::Method(..) | Callee::Operator(_), ..
-            } => {
-                let mut level = operands();
-                level.meet(&Level::of(Unknown::Method(slot.0)));
+            Source::Call { slot, callee } => {
+                let is_function = matches!(callee, Callee::Function(_));
+                let mut level = Level::of(if is_function { Unknown::Call } else { Unknown::Method }(slot.0));
+                // A method is not known here, so that its result depends on all of its arguments, too.
+                if !is_function || array_functions::compares_keys(callee) {
+                    level.meet(&operands());
+                }
                 level
             }
         }

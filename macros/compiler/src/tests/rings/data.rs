@@ -47,6 +47,10 @@ fn stages_that_data_keep() {
         ("f32", "0.0", "sum += stages[k % 2][i]; if sum < 1.5 { RELEASE }"),
         ("f32", "1.0", "let x = stages[k % 2][i]; if x < 0.0 { continue; } sum += x; RELEASE"),
         ("f32", "0.0", "if stages[k % 2][i] > 0.0 { RELEASE }"),
+        ("f32", "0.0", "sum += stages[k % 2][i]; if limits[i] > 0.0 { RELEASE }"),
+        ("f32", "0.0", "sum += stages[k % 2][i]; let own = limits[k * 64 + i]; if !(own < 2.5) { RELEASE }"),
+        ("f32", "0.0", "let x = stages[k % 2][i]; sum += x; if tiled_partition::<32>(&block).any(x > 0.5) { RELEASE }"),
+        ("u32", "0", "let x = stages[k % 2][i]; sum += x; if i < 32 || x > 5 { RELEASE }"),
     ] {
         let rules = ring(ty, start, read);
         assert!(rules == ["ring_deadlock"] || rules == ["ring_undrained"], "{read}: {rules:?}");
@@ -66,6 +70,9 @@ fn stages_that_data_do_not_keep() {
         ("u32", "0", "let before = sum; sum += stages[k % 2][i]; if before > sum { continue; } RELEASE"),
         // What the kernel asserts of the data.
         ("u32", "0", "let x = stages[k % 2][i]; assert!(x < 8); if x < 100 { RELEASE }"),
+        ("f32", "0.0", "let x = limits[i]; assert!(x > 1.0); sum += stages[k % 2][i]; if x > 0.5 { RELEASE }"),
+        ("f32", "0.0", "if limits[i] > 0.0 { sum += stages[k % 2][i]; } RELEASE"),
+        ("f32", "0.0", "if tiled_partition::<32>(&block).any(limits[i] > 0.0) { sum += stages[k % 2][i]; } RELEASE"),
         // What else decides need not be of this launch.
         ("u32", "0", "let x = stages[k % 2][i]; if x < limits[0] { RELEASE }"),
         ("u32", "0", "let x = stages[k % 2][i]; if x > 1000 { continue; } RELEASE"),

@@ -3,6 +3,7 @@
 mod agreement;
 mod ahead;
 mod arms;
+mod below_zero;
 mod cases;
 mod certain;
 mod chains;
