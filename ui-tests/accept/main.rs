@@ -37,6 +37,7 @@ mod divergent_aligned;
 mod divergent_collective;
 mod divergent_exit;
 mod divergent_in_a_call;
+mod enums;
 mod exit_before_peers_done;
 mod forgotten_in_a_call;
 mod format_string;
@@ -140,6 +141,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         divergent_collective::KERNELS,
         divergent_exit::KERNELS,
         divergent_in_a_call::KERNELS,
+        enums::KERNELS,
         exit_before_peers_done::KERNELS,
         forgotten_in_a_call::KERNELS,
         format_string::KERNELS,

@@ -23,7 +23,7 @@ copy(readonly_slice<f32> input, slice_mut<f32> output, const __grid_constant__ l
     const auto steps = range(grid.thread_rank() * 4, whole_2).step_by(grid.num_threads() * 4);
     const auto rounds = unclamped(steps);
     const auto values = values_of(steps, rounds);
-    if ((holds_at_launch<0> && holds_at_launch<1> || covers_vectors<4>(output, values) && covers_vectors<4>(input, values))) {
+    if (covers_vectors<4>(output, values) && covers_vectors<4>(input, values)) {
         for (auto i : rounds) {
 #line 140 "ui-tests/conformance/src/kernels/vectors.rs"
             store_vec_unchecked(output, i, load_vec_unchecked<4>(input, i));
@@ -31,14 +31,14 @@ copy(readonly_slice<f32> input, slice_mut<f32> output, const __grid_constant__ l
     } else {
         for (auto i : steps) {
 #line 140 "ui-tests/conformance/src/kernels/vectors.rs"
-            store_vec(output, at_launch<1>(i), load_vec<4>(input, at_launch<0>(i)));
+            store_vec(output, i, load_vec<4>(input, i));
         }
     }
 #line 142 "ui-tests/conformance/src/kernels/vectors.rs"
     const auto steps_2 = range(whole_2 + grid.thread_rank(), input.len()).step_by(grid.num_threads());
     const auto rounds_2 = unclamped(steps_2);
     const auto values_2 = values_of(steps_2, rounds_2);
-    if ((holds_at_launch<2> && holds_at_launch<3> || covers(output, values_2) && covers(input, values_2))) {
+    if ((holds_at_launch<0> && holds_at_launch<1> || covers(output, values_2) && covers(input, values_2))) {
         for (auto i_2 : rounds_2) {
 #line 143 "ui-tests/conformance/src/kernels/vectors.rs"
             output.get_unchecked(i_2) = input.get_unchecked(i_2);
@@ -46,7 +46,7 @@ copy(readonly_slice<f32> input, slice_mut<f32> output, const __grid_constant__ l
     } else {
         for (auto i_2 : steps_2) {
 #line 143 "ui-tests/conformance/src/kernels/vectors.rs"
-            output[at_launch<2>(i_2)] = input[at_launch<3>(i_2)];
+            output[at_launch<0>(i_2)] = input[at_launch<1>(i_2)];
         }
     }
 }

@@ -55,7 +55,7 @@ __device__ __forceinline__ void fetch(const thread_block_tile<4>& quad, shared_s
     }
 #line 38 "ui-tests/conformance/src/corpus/tensor_cores.rs"
     const auto steps_2 = range(usize(0), usize(2));
-    if ((holds_at_launch<0> || covers(to_b, rank / 2 + values_of(steps_2) * 32)) && covers(b, spread_by((start + (rank / 2 + values_of(steps_2) * 32)) * n, up_by(left).up_by(rank % 2 * DEPTH), up_by(left).up_by(rank % 2 * DEPTH).up_by(DEPTH).down_by(1))) && is_natural(DEPTH)) {
+    if ((holds_at_launch<0> && holds_at_launch<1> || covers(to_b, rank / 2 + values_of(steps_2) * 32) && covers(b, spread_by((start + (rank / 2 + values_of(steps_2) * 32)) * n, up_by(left).up_by(rank % 2 * DEPTH), up_by(left).up_by(rank % 2 * DEPTH).up_by(DEPTH).down_by(1))) && is_natural(DEPTH))) {
         #pragma unroll
         for (auto i_2 : unclamped(steps_2)) {
 #line 40 "ui-tests/conformance/src/corpus/tensor_cores.rs"
@@ -73,7 +73,7 @@ __device__ __forceinline__ void fetch(const thread_block_tile<4>& quad, shared_s
             auto column = rank % 2 * DEPTH;
 #line 41 "ui-tests/conformance/src/corpus/tensor_cores.rs"
             auto from_2 = (start + row_2) * n + left + column;
-            memcpy_async(quad, copied_part((holds_at_launch<0> ? row_of_unchecked(to_b, row_2) : row_of(to_b, row_2)), column, column + DEPTH), copied_part(b, from_2, from_2 + DEPTH));
+            memcpy_async(quad, copied_part((holds_at_launch<0> ? row_of_unchecked(to_b, row_2) : row_of(to_b, row_2)), column, column + DEPTH), (holds_at_launch<1> ? copied_part_unchecked(b, from_2, from_2 + DEPTH) : copied_part(b, from_2, from_2 + DEPTH)));
         }
     }
 }
@@ -115,7 +115,7 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
     }
     auto sums = local_array<local_array<accumulator<f32, 16, 16>, 2>, 4>::filled(local_array<accumulator<f32, 16, 16>, 2>::filled(accumulator<f32, 16, 16>::filled(f32(0.0f))));
     const auto steps_2 = range(0, steps);
-    const bool all_within = (holds_at_launch<1> && holds_at_launch<2> || covers(a_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(b_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(a_tiles, values_of(steps_2) % STAGES) && covers(b_tiles, values_of(steps_2) % STAGES));
+    const bool all_within = (holds_at_launch<2> && holds_at_launch<3> || covers(a_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(b_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(a_tiles, values_of(steps_2) % STAGES) && covers(b_tiles, values_of(steps_2) % STAGES));
     keep_test(all_within);
     for (auto step : steps_2) {
 #line 66 "ui-tests/conformance/src/corpus/tensor_cores.rs"
@@ -129,13 +129,13 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
         if (after < steps) {
             auto stage = after % STAGES;
             if (!all_within) {
-                require(at_launch<1>(within(a_tiles, stage)) & at_launch<1>(within(b_tiles, stage)));
+                require(at_launch<2>(within(a_tiles, stage)) & at_launch<2>(within(b_tiles, stage)));
             }
 #line 75 "ui-tests/conformance/src/corpus/tensor_cores.rs"
             fetch(quad, row_of_unchecked(a_tiles, stage), row_of_unchecked(b_tiles, stage), a, b, tuple<usize, usize, usize>{top, left, after * DEPTH}, tuple<usize, usize>{n, k});
         }
         if (!all_within) {
-            require(at_launch<2>(within(a_tiles, constant_remainder(step, STAGES))) & at_launch<2>(within(b_tiles, constant_remainder(step, STAGES))));
+            require(at_launch<3>(within(a_tiles, constant_remainder(step, STAGES))) & at_launch<3>(within(b_tiles, constant_remainder(step, STAGES))));
         }
 #line 77 "ui-tests/conformance/src/corpus/tensor_cores.rs"
         auto a_tile = row_of_unchecked(a_tiles, step % STAGES);
@@ -173,7 +173,7 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
                 auto y_2 = row + as<u32>(i_3) * 16 + Accumulator_row_f32_16_16(sum, lane, pair * 2);
                 auto x_2 = column + as<u32>(j_3) * 16 + Accumulator_column_f32_16_16(sum, lane, pair * 2);
                 auto two = f32x2{sum[pair * 2], sum[pair * 2 + 1]};
-                store_vec(c, at_launch<3>((top + as<usize>(y_2)) * n + left + as<usize>(x_2)), two);
+                store_vec(c, at_launch<4>((top + as<usize>(y_2)) * n + left + as<usize>(x_2)), two);
             }
         }
     }

@@ -8,9 +8,10 @@
 //! ```
 //!
 //! By each: all blocks come to the writes alike, and the elements and the numbers are uniform in the cluster. By one: each write is in a loop
-//! over all blocks, and nothing but the block is another one in each iteration. Both rest on the absence of races.
+//! over all blocks, and nothing but the block is another one in each iteration. Both rest on the absence of races, and hold of the elements that
+//! are written: what is in the others differs from block to block.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;
 
@@ -30,8 +31,8 @@ use crate::model::{Function, Role};
 pub(super) struct Alike {
     /// Those that each block writes itself, with the writes.
     by_each: BTreeMap<Shared, Vec<Write>>,
-    /// Those that one thread writes in all blocks.
-    by_one: BTreeSet<Shared>,
+    /// Those that one thread writes in all blocks, with the indexes of the elements.
+    by_one: BTreeMap<Shared, Vec<Vec<NodeId>>>,
 }
 
 /// A write of the block's own array.
@@ -73,7 +74,7 @@ impl Alike {
             } else if writes.iter().all(|(block, access)| tells_all(function, cfg, control, *block, access))
                 && !is_rewritten_early(cfg, |access| lent(&access.region) == Some(shared), meets_cluster)
             {
-                alike.by_one.insert(shared);
+                alike.by_one.insert(shared, writes.iter().filter_map(|(_, access)| indexes(access)).collect());
             }
         }
         alike
@@ -81,23 +82,39 @@ impl Alike {
 }
 
 impl Alike {
-    /// How far what a thread reads of an array of its own block is uniform, if the block has seen all writes of its own, and perhaps those of its
-    /// peers (`sees_peers`). `is_uniform` says which values are uniform in the cluster.
+    /// How far what a thread reads at a place in an array of its own block is uniform, if the block has seen all writes of its own, and perhaps
+    /// those of its peers (`sees_peers`). `is_uniform` says which values are uniform in the cluster.
     pub(super) fn of_own(
         &self,
         cfg: &Cfg<'_>,
         control: &Control,
-        (shared, sees_peers): (Shared, bool),
+        (shared, place, sees_peers): (Shared, NodeId, bool),
         is_uniform: impl Fn(NodeId) -> bool,
     ) -> Uniformity {
-        let mut writes = self.by_each.get(&shared).map(|writes| writes.iter());
-        let is_by_each =
-            writes.as_mut().is_some_and(|writes| writes.all(|write| write.is_alike(cfg, control, &is_uniform)));
-        match sees_peers && self.by_one.contains(&shared) || is_by_each {
+        let is_read = |written: &[NodeId]| is_element(cfg, place, written);
+        let is_by_each = self.by_each.get(&shared).is_some_and(|writes| {
+            writes.iter().all(|write| write.is_alike(cfg, control, &is_uniform))
+                && writes.iter().any(|write| is_read(&write.indexes))
+        });
+        let is_by_one =
+            || sees_peers && self.by_one.get(&shared).is_some_and(|all| all.iter().any(|written| is_read(written)));
+        match is_by_each || is_by_one() {
             true => Uniformity::Cluster,
             false => Uniformity::Block,
         }
     }
+}
+
+/// Whether a place in an array is the element with these indexes.
+fn is_element(cfg: &Cfg<'_>, mut place: NodeId, indexes: &[NodeId]) -> bool {
+    let integer = |node: NodeId| cfg.nodes[node.0].source.integer();
+    indexes.iter().rev().all(|written| {
+        let of = &cfg.nodes[cfg.first_origin(place).0];
+        let (Source::Operands, [base, index]) = (&of.source, &of.operands[..]) else { return false };
+        place = *base;
+        let (written, index) = (cfg.first_origin(*written), cfg.first_origin(*index));
+        written == index || integer(written).is_some() && integer(written) == integer(index)
+    })
 }
 
 impl Write {

@@ -264,6 +264,17 @@ impl Lower<'_> {
         self.out.push(CuStmt::Goto(label));
     }
 
+    pub(super) fn return_value(&mut self, value: Option<&Expr>) {
+        match value {
+            Some(value) if self.function.ret.is_some() => self.into(value, &Dest::Return),
+            Some(value) => {
+                self.into(value, &Dest::Discard);
+                self.out.push(CuStmt::Return(None));
+            }
+            None => self.out.push(CuStmt::Return(None)),
+        }
+    }
+
     /// Whether C++'s own `break` and `continue` have this target.
     fn is_innermost(&self, index: usize) -> bool {
         self.jump_targets.iter().rposition(|jump| jump.is_loop) == Some(index)

@@ -427,14 +427,7 @@ impl Lower<'_> {
             ExprKind::None(_) if matches!(dest, Dest::Assign(_)) => self.finish(CuExpr::name("none"), dest),
             ExprKind::Break { target, value, .. } => self.break_to(*target, value.as_deref()),
             ExprKind::Continue { target, .. } => self.continue_to(*target),
-            ExprKind::Return { value, .. } => match value {
-                Some(value) if self.function.ret.is_some() => self.into(value, &Dest::Return),
-                Some(value) => {
-                    self.into(value, &Dest::Discard);
-                    self.out.push(CuStmt::Return(None));
-                }
-                None => self.out.push(CuStmt::Return(None)),
-            },
+            ExprKind::Return { value, .. } => self.return_value(value.as_deref()),
             ExprKind::Cuda(inline_cuda) => self.inline_cuda(inline_cuda),
             ExprKind::Assert(test, message) => self.assert(test, message),
             ExprKind::Panic(message) => self.message("panicked", Vec::new(), message),
