@@ -48,7 +48,8 @@ fn tiles_that_all_blocks_have() {
     for take in [
         "if i == 0 { next[0] = t; }",
         "if i < 1 { let w = t; next[0] = w; }",
-        "if i == 63 && tiles > 3 { next[0] = t + 1; }",
+        "if i == 63 { next[0] = t + 1; }",
+        "if tiles > 3 { if i == 0 { next[0] = t; } } else if i == 1 { next[0] = 1; } if i == 2 { next[0] = t; }",
     ] {
         for meet in ["block.sync();", "cluster.sync();"] {
             let found = broken(take, meet);
@@ -85,8 +86,14 @@ fn tiles_that_blocks_may_not_have() {
         let found = broken(take, "cluster.sync();");
         assert!(found.iter().any(|rule| rule == "divergent_collective"), "{take}: {found:?}");
     }
-    // Nobody writes the element that is read, which differs from block to block.
-    for take in ["if i == 0 { next[1] = t; }", &OF_ALL.replace("BLOCKS", "4").replace("[0] = w", "[1] = w")] {
+    // Nobody may have written the element that is read, which differs from block to block.
+    for take in [
+        "if i == 0 { next[1] = t; }",
+        "if i == 63 && tiles > 3 { next[0] = t + 1; }",
+        "for b in 0..tiles { if i == 0 { next[0] = b; } }",
+        &OF_ALL.replace("BLOCKS", "4").replace("[0] = w", "[1] = w"),
+        &OF_ALL.replace("BLOCKS", "4").replace("rank == 0", "tiles > 3"),
+    ] {
         let found = broken(take, "cluster.sync();");
         assert!(found.iter().any(|rule| rule == "divergent_collective"), "{take}: {found:?}");
     }

@@ -8,14 +8,15 @@
 //! ```
 //!
 //! By each: all blocks come to the writes alike, and the elements and the numbers are uniform in the cluster. By one: each write is in a loop
-//! over all blocks, and nothing but the block is another one in each iteration. Both rest on the absence of races, and hold of the elements that
-//! are written: what is in the others differs from block to block.
+//! over all blocks, and nothing but the block is another one in each iteration. Both rest on the absence of races, and hold of elements that
+//! certainly have been written: what is in the others differs from block to block.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
 use super::control::{Control, reachable};
+use super::overwritten;
 use super::rewritten::is_rewritten_early;
 use crate::check::cfg::{
     Access, AccessKind, BlockId, Cfg, CountedLoop, GroupStep, MemoryStep, NodeId, Region, Root, Select, Shared, Source,
@@ -31,8 +32,10 @@ use crate::model::{Function, Role};
 pub(super) struct Alike {
     /// Those that each block writes itself, with the writes.
     by_each: BTreeMap<Shared, Vec<Write>>,
-    /// Those that one thread writes in all blocks, with the indexes of the elements.
-    by_one: BTreeMap<Shared, Vec<Vec<NodeId>>>,
+    /// Those that one thread writes in all blocks.
+    by_one: BTreeSet<Shared>,
+    /// The values of reads of elements that certainly have been written.
+    written: BTreeSet<NodeId>,
 }
 
 /// A write of the block's own array.
@@ -49,18 +52,16 @@ impl Alike {
         if function.role != Role::Kernel {
             return Alike::default();
         }
-        let mut written: BTreeMap<Shared, Vec<(BlockId, &Access)>> = BTreeMap::new();
-        for (number, block) in cfg.blocks.iter().enumerate() {
-            for step in &block.steps {
-                let StepKind::Memory(MemoryStep::Access(id)) = step.kind else { continue };
-                let access = &cfg.accesses[id.0];
-                let Some((_, shared)) = access.region.root.party().filter(|_| access.kind.changes()) else { continue };
-                // It may be any array.
-                if !matches!(shared, Shared::Array(_)) {
-                    return Alike::default();
-                }
-                written.entry(shared).or_default().push((BlockId(number), access));
+        let mut written: BTreeMap<Shared, Vec<(Place, &Access)>> = BTreeMap::new();
+        for (place, step) in places(cfg) {
+            let StepKind::Memory(MemoryStep::Access(id)) = step.kind else { continue };
+            let access = &cfg.accesses[id.0];
+            let Some((_, shared)) = access.region.root.party().filter(|_| access.kind.changes()) else { continue };
+            // It may be any array.
+            if !matches!(shared, Shared::Array(_)) {
+                return Alike::default();
             }
+            written.entry(shared).or_default().push((place, access));
         }
         let lent = |region: &Region| region.root.party().map(|(_, shared)| shared);
         for shared in cfg.calls.iter().flat_map(|call| call.regions.iter().flatten()).filter_map(lent) {
@@ -68,53 +69,118 @@ impl Alike {
         }
         let mut alike = Alike::default();
         for (shared, writes) in written {
-            let own: Option<Vec<Write>> = writes.iter().map(|(block, access)| own_write(*block, access)).collect();
+            let own: Option<Vec<Write>> = writes.iter().map(|(place, access)| own_write(place.0, access)).collect();
             if let Some(own) = own {
+                alike.add_written(cfg, control, &writes, None);
                 alike.by_each.insert(shared, own);
-            } else if writes.iter().all(|(block, access)| tells_all(function, cfg, control, *block, access))
+                continue;
+            }
+            let tell = |(place, access): &(Place, &Access)| tells_all(function, cfg, control, place.0, access);
+            let loops: Option<BTreeSet<BlockId>> = writes.iter().map(tell).collect();
+            if let Some(loops) = loops
                 && !is_rewritten_early(cfg, |access| lent(&access.region) == Some(shared), meets_cluster)
             {
-                alike.by_one.insert(shared, writes.iter().filter_map(|(_, access)| indexes(access)).collect());
+                alike.add_written(cfg, control, &writes, Some(&loops));
+                alike.by_one.insert(shared);
             }
         }
         alike
     }
-}
 
-impl Alike {
-    /// How far what a thread reads at a place in an array of its own block is uniform, if the block has seen all writes of its own, and perhaps
-    /// those of its peers (`sees_peers`). `is_uniform` says which values are uniform in the cluster.
+    /// Notes the reads of elements that one of the writes has certainly written, which may stand in loops that have an iteration.
+    fn add_written(
+        &mut self,
+        cfg: &Cfg<'_>,
+        control: &Control,
+        writes: &[(Place, &Access)],
+        loops: Option<&BTreeSet<BlockId>>,
+    ) {
+        for ((block, index), step) in places(cfg) {
+            let next = cfg.blocks[block.0].steps.get(index + 1);
+            let Some((read, value)) = next.and_then(|next| overwritten::read(cfg, step, next)) else { continue };
+            let shared = |access: &Access| access.region.root.party().map(|(_, shared)| shared);
+            let is_written = writes.iter().any(|(place, write)| {
+                let comes_first = || precedes(cfg, control, (*place, loops), (block, index));
+                shared(write) == shared(read) && is_same(cfg, &write.region, &read.region) && comes_first()
+            });
+            if is_written {
+                self.written.insert(value);
+            }
+        }
+    }
+
+    /// How far the value of a read of an array of the own block is uniform, if the block has seen all writes of its own, and perhaps those of its
+    /// peers (`sees_peers`). `is_uniform` says which values are uniform in the cluster.
     pub(super) fn of_own(
         &self,
         cfg: &Cfg<'_>,
         control: &Control,
-        (shared, place, sees_peers): (Shared, NodeId, bool),
+        (shared, value, sees_peers): (Shared, NodeId, bool),
         is_uniform: impl Fn(NodeId) -> bool,
     ) -> Uniformity {
-        let is_read = |written: &[NodeId]| is_element(cfg, place, written);
-        let is_by_each = self.by_each.get(&shared).is_some_and(|writes| {
-            writes.iter().all(|write| write.is_alike(cfg, control, &is_uniform))
-                && writes.iter().any(|write| is_read(&write.indexes))
-        });
-        let is_by_one =
-            || sees_peers && self.by_one.get(&shared).is_some_and(|all| all.iter().any(|written| is_read(written)));
-        match is_by_each || is_by_one() {
+        let is_by_each = || {
+            let mut writes = self.by_each.get(&shared).map(|writes| writes.iter());
+            writes.as_mut().is_some_and(|writes| writes.all(|write| write.is_alike(cfg, control, &is_uniform)))
+        };
+        let is_by_one = sees_peers && self.by_one.contains(&shared);
+        match self.written.contains(&value) && (is_by_one || is_by_each()) {
             true => Uniformity::Cluster,
             false => Uniformity::Block,
         }
     }
 }
 
-/// Whether a place in an array is the element with these indexes.
-fn is_element(cfg: &Cfg<'_>, mut place: NodeId, indexes: &[NodeId]) -> bool {
-    let integer = |node: NodeId| cfg.nodes[node.0].source.integer();
-    indexes.iter().rev().all(|written| {
-        let of = &cfg.nodes[cfg.first_origin(place).0];
-        let (Source::Operands, [base, index]) = (&of.source, &of.operands[..]) else { return false };
-        place = *base;
-        let (written, index) = (cfg.first_origin(*written), cfg.first_origin(*index));
-        written == index || integer(written).is_some() && integer(written) == integer(index)
+/// A step, by its block and its index there.
+type Place = (BlockId, usize);
+
+fn places<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = (Place, &'c Step)> {
+    cfg.blocks.iter().enumerate().flat_map(|(number, block)| {
+        block.steps.iter().enumerate().map(move |(index, step)| ((BlockId(number), index), step))
     })
+}
+
+/// Whether two regions are the same element: the indexes are the same numbers, or the same values.
+fn is_same(cfg: &Cfg<'_>, one: &Region, other: &Region) -> bool {
+    let integer = |node: NodeId| cfg.nodes[node.0].source.integer();
+    let same = |(one, other): (&Select, &Select)| {
+        let (Select::At(one), Select::At(other)) = (one, other) else { return false };
+        let (one, other) = (cfg.first_origin(*one), cfg.first_origin(*other));
+        one == other || integer(one).is_some() && integer(one) == integer(other)
+    };
+    one.path.len() == other.path.len() && one.path.iter().zip(&other.path).all(same)
+}
+
+/// Whether some thread has certainly made a write where another thread has come to a read: control comes to the read by a place where nothing
+/// but the threads' ranks decides about the write. `loops` have an iteration.
+fn precedes(
+    cfg: &Cfg<'_>,
+    control: &Control,
+    ((write, at), loops): (Place, Option<&BTreeSet<BlockId>>),
+    (read, read_at): Place,
+) -> bool {
+    let is_of_ranks = |branch: &BlockId| {
+        let is_rank = |source: &Source<'_>| match source {
+            Source::Operands | Source::Binary(_) | Source::Not | Source::Round(..) => true,
+            Source::Integer(_) | Source::Constant(_) | Source::ThreadRank | Source::Known { .. } => true,
+            Source::Param(_)
+            | Source::Read(_)
+            | Source::Counter { .. }
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => false,
+        };
+        let condition = cfg.blocks[branch.0].end.condition();
+        loops.is_some_and(|loops| loops.contains(branch))
+            || condition.is_some_and(|on| cfg.is_computed_from(on, is_rank))
+    };
+    let (of_ranks, others): (Vec<BlockId>, Vec<BlockId>) = control.deciders(write).partition(is_of_ranks);
+    let comes_by = |head: BlockId| match read == head {
+        true => head == write && at < read_at,
+        false => !reachable(cfg, cfg.entry, Some(head)).contains(read),
+    };
+    let is_decided = |head: BlockId| others.iter().all(|branch| control.decides(*branch, head));
+    of_ranks.into_iter().chain([write]).any(|head| is_decided(head) && comes_by(head))
 }
 
 impl Write {
@@ -160,18 +226,22 @@ fn indexes(access: &Access) -> Option<Vec<NodeId>> {
     region.path.iter().map(index).collect::<Option<Vec<_>>>().filter(|_| is_plain && is_element)
 }
 
-/// Whether a write is in a loop over the blocks of the cluster, of which each gets the same.
-fn tells_all(function: &Function, cfg: &Cfg<'_>, control: &Control, block: BlockId, access: &Access) -> bool {
-    let (Some(indexes), Some(rank), Some(stored)) = (indexes(access), access.region.rank, access.stored) else {
-        return false;
-    };
-    let Source::Read(counted) = cfg.nodes[cfg.first_origin(rank).0].source else { return false };
+/// Returns the loop over the blocks of the cluster in which a write stands, if each of them gets the same.
+fn tells_all(
+    function: &Function,
+    cfg: &Cfg<'_>,
+    control: &Control,
+    block: BlockId,
+    access: &Access,
+) -> Option<BlockId> {
+    let (indexes, rank, stored) = (indexes(access)?, access.region.rank?, access.stored?);
+    let Source::Read(counted) = cfg.nodes[cfg.first_origin(rank).0].source else { return None };
     let counts = |inside: BlockId| {
         cfg.blocks[inside.0].steps.iter().any(|step| step.kind.set().is_some_and(|(of, ..)| of == counted))
     };
     let mut loops = cfg.counted.iter();
     let is_it = |of: &CountedLoop| !of.inclusive && of.by == Some(1) && counts(of.inside);
-    let Some((head, of)) = loops.find(|(_, of)| is_it(of)).map(|(head, of)| (*head, of)) else { return false };
+    let (head, of) = loops.find(|(_, of)| is_it(of)).map(|(head, of)| (*head, of))?;
     let body = reachable(cfg, of.inside, Some(head));
     // Each iteration gets there, and nothing but the test ends the loop.
     let is_whole = body.contains(block)
@@ -205,12 +275,13 @@ fn tells_all(function: &Function, cfg: &Cfg<'_>, control: &Control, block: Block
         | Source::Shuffled { .. }
         | Source::Call { .. } => false,
     };
-    matches!(access.region.root, Root::Remote(_))
+    let tells = matches!(access.region.root, Root::Remote(_))
         && is_whole
         && sets(counted) == 1
         && integer(of.start) == Some(0)
         && is_count(of.end)
-        && indexes.into_iter().chain([stored]).all(is_kept)
+        && indexes.into_iter().chain([stored]).all(is_kept);
+    tells.then_some(head)
 }
 
 /// Whether all threads of the cluster meet at a step.

@@ -46,7 +46,7 @@ impl Overwritten {
 }
 
 /// The plain read of the block's own memory that a step makes, with its value, which the next step gives.
-fn read<'a>(cfg: &'a Cfg<'_>, step: &Step, next: &Step) -> Option<(&'a Access, NodeId)> {
+pub(super) fn read<'a>(cfg: &'a Cfg<'_>, step: &Step, next: &Step) -> Option<(&'a Access, NodeId)> {
     let read = access(cfg, step).filter(|access| access.kind == AccessKind::Read)?;
     let StepKind::Value(ValueStep::Evaluate(value)) = next.kind else { return None };
     let Source::Load(root @ Root::Shared(_)) = cfg.nodes[value.0].source else { return None };

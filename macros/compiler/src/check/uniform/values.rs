@@ -336,12 +336,9 @@ impl<'a, 'f> Values<'a, 'f> {
                 Root::Shared(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_BLOCK) => {
                     let is_uniform = |node| self.level(node).is_uniform(Uniformity::Cluster);
                     let sees_peers = !state.unseen_in(*shared).intersects(Unseen::OF_CLUSTER);
-                    at_most(match (self.is_overwritten(value, false), node.operands.first()) {
-                        (true, _) => Uniformity::Warp,
-                        (false, None) => Uniformity::Block,
-                        (false, Some(place)) => {
-                            self.alike.of_own(self.cfg, self.control, (*shared, *place, sees_peers), is_uniform)
-                        }
+                    at_most(match self.is_overwritten(value, false) {
+                        true => Uniformity::Warp,
+                        false => self.alike.of_own(self.cfg, self.control, (*shared, value, sees_peers), is_uniform),
                     })
                 }
                 Root::Remote(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_CLUSTER) => {
