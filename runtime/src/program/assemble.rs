@@ -346,7 +346,7 @@ impl Text {
             Fragment::Constant(index) => self.push(&names.constants.name(definition, index, &names.types)),
             Fragment::Digits(index) => self.push(&definition.values[usize::from(index)].digits()),
             Fragment::Struct { slot, variant, fields, base } => {
-                self.structure((filling.slot(slot), variant), (fields, base), filling);
+                self.structure((filling.slot(slot), variant), fields, base, filling);
             }
             Fragment::Shared { index, ty, name } => self.shared(index, ty, name, filling),
             Fragment::Alone { callees, text } => {
@@ -406,7 +406,8 @@ impl Text {
     fn structure(
         &mut self,
         (ty, variant): (&TypeInfo, &str),
-        (given, base): (&[(&str, &'static [Fragment])], Option<&'static [Fragment]>),
+        given: &[(&str, &'static [Fragment])],
+        base: Option<&'static [Fragment]>,
         filling: &Filling<'_>,
     ) {
         let fields = ty.fields(variant);

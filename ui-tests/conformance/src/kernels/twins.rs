@@ -13,7 +13,7 @@ macro_rules! twins {
 
         use crate::{Check, Kernel, Module, Outcome, same};
 
-        #[allow(non_snake_case, reason = "what is tested")]
+        #[allow(non_snake_case, unused_imports, reason = "what is tested, and what the other one needs")]
         mod gpu {
             use phalanx::prelude::*;
             $($uses)*
@@ -21,7 +21,7 @@ macro_rules! twins {
             $(#[device] pub(super) fn $name($x: i32, $y: i32) -> i32 { $($body)* })*
         }
 
-        #[allow(clippy::all, unused_unsafe, unused_mut, unused_variables, non_snake_case, unused_parens, unused_assignments, unused_labels, unreachable_code, reason = "what is tested")]
+        #[allow(clippy::all, unused_unsafe, unused_mut, unused_variables, non_snake_case, unused_parens, unused_assignments, unused_labels, unused_imports, unreachable_code, reason = "what is tested")]
         mod host {
             $($uses)*
             $(pub(super) fn $helper($($params)*) $(-> $ret)? { $($help)* })*

@@ -7,7 +7,7 @@ twins! {
     uses {
         use phalanx::prelude::*;
         #[derive(Clone, Copy, PartialEq, Debug, DeviceType)]
-        #[allow(non_camel_case_types)]
+        #[allow(non_camel_case_types, clippy::enum_variant_names, reason = "what is tested")]
         pub(super) enum Shape { Shape(i32), variant { fields: i32, value: u8 }, Is_Hit(bool), default, int { r#type: i64, u32: u32 } }
         #[derive(Clone, Copy, DeviceType)]
         pub(super) enum Tree { Leaf(i32), Both(Inner, Inner), Wide([Inner; 2], (i32, Inner)) }
