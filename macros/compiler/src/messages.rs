@@ -139,7 +139,7 @@ pub(crate) fn enum_without_derive(at: SpanRange, name: &str) -> Diag {
         .help(format!("derive it: `#[derive(Clone, Copy, DeviceType)]` above `enum {name}`"))
 }
 
-/// The same fault as [`unsupported_type`], with a help for this type.
+/// A type that kernels do not have, with a help for it in place of the list of [`unsupported_type`].
 pub(crate) fn unsupported_type_with(at: SpanRange, help: &str) -> Diag {
     Diag::new(Rule::UnsupportedType, at, "this type is not part of the kernel language").help(help)
 }

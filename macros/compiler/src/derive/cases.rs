@@ -5,6 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Fields, GenericParam};
 
+use super::parse::no_two_in_cpp;
 use super::{beside, messages};
 use crate::diag::Diags;
 use crate::member::member;
@@ -27,9 +28,10 @@ pub(super) fn impls(input: &DeriveInput, diags: &mut Diags) -> Option<TokenStrea
         Some(_) => diags.push(messages::generic_cases(SpanRange::of(&input.generics))),
         None => {}
     }
-    one_name_each(data.variants.iter().map(|variant| &variant.ident), diags);
+    no_two_in_cpp(&data.variants.iter().map(|variant| variant.ident.clone()).collect::<Vec<_>>(), diags);
     for variant in &data.variants {
-        one_name_each(variant.fields.iter().filter_map(|field| field.ident.as_ref()), diags);
+        let fields: Vec<Ident> = variant.fields.iter().filter_map(|field| field.ident.clone()).collect();
+        no_two_in_cpp(&fields, diags);
     }
     let (mut cases, mut values) = (Vec::new(), Vec::new());
     for (number, variant) in (0_u32..).zip(&data.variants) {
@@ -96,16 +98,5 @@ fn equality<'i>(ident: &Ident, fields: impl Iterator<Item = &'i Fields>) -> Toke
         impl ::phalanx::DeviceEq for #ident where #(#clauses),* {}
 
         const _: () = #same;
-    }
-}
-
-/// Reports names that are the same in C++, because C++ reserves the name of one.
-fn one_name_each<'i>(names: impl Iterator<Item = &'i Ident>, diags: &mut Diags) {
-    let names: Vec<&Ident> = names.collect();
-    for (index, name) in names.iter().enumerate() {
-        let cpp = member(&name.to_string());
-        if let Some(other) = names[..index].iter().find(|other| member(&other.to_string()) == cpp) {
-            diags.push(messages::names(SpanRange::of(name), &name.to_string(), &other.to_string()));
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The syntax of a type: its representation, its fields or variants.
 
 use proc_macro2::Ident;
-use quote::{ToTokens, format_ident};
+use quote::format_ident;
 use syn::{Data, DeriveInput, Fields, GenericParam, Index, Member};
 
 use super::{Content, Field, UserType, beside, messages};
@@ -109,8 +109,13 @@ fn one_name_each(content: &Content<'_>, diags: &mut Diags) {
             .collect(),
         Content::Variants { list, .. } => list.iter().map(|name| (*name).clone()).collect(),
     };
+    no_two_in_cpp(&names, diags);
+}
+
+/// Reports names that are the same in C++, because C++ reserves the name of one.
+pub(super) fn no_two_in_cpp(names: &[Ident], diags: &mut Diags) {
     for (index, name) in names.iter().enumerate() {
-        let cpp = member(&name.to_token_stream().to_string());
+        let cpp = member(&name.to_string());
         if let Some(other) = names[..index].iter().find(|other| member(&other.to_string()) == cpp) {
             diags.push(messages::names(SpanRange::of(name), &name.to_string(), &other.to_string()));
         }

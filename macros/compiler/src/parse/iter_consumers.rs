@@ -373,7 +373,7 @@ fn is_constructor(function: &syn::Expr) -> bool {
     last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }
 
-/// What ends a fold early.
+/// The value by which a closure of `try_fold` ends the fold early.
 enum Stop {
     None,
     Error,

@@ -29,7 +29,7 @@ const MEMORIES: [(&str, Memory, bool); 4] = [
 /// The type of a tensor's map, which only a parameter can have, by reference.
 const TENSOR_MAP: &str = "TensorMap";
 
-/// What a kernel has in place of a `char`.
+/// The help for a `char`: what a kernel has in its place.
 pub(super) const OF_LETTERS: &str = "text is bytes in a kernel: write `u8`, of which `b'x'` is one; a letter of any alphabet is a `u32`, as `'x' as u32`";
 
 /// What a kernel has in place of a number with operators of its own.

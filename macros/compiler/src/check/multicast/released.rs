@@ -10,6 +10,7 @@ use super::rounds::Rounds;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     BlockId, Call, Cfg, GroupStep, NodeId, Region, Root, Select, Shared, Source, Step, StepKind, Variable,
+    spans_cluster,
 };
 use crate::check::completion::{barrier_of, may_be_same, waits_of};
 use crate::check::reached::OfBlock;
@@ -142,7 +143,6 @@ impl<'a, 'f> Released<'a, 'f> {
     }
 
     fn is_told_at(&self, step: &Step) -> bool {
-        let spans_cluster = |group: Group| matches!(group, Group::Cluster | Group::Grid);
         match &step.kind {
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => {
                 spans_cluster(team.group) || team.group == Group::ThreadBlock && self.by_some

@@ -30,9 +30,9 @@ use crate::model::{Function, Role};
 /// The arrays that may be alike.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
-    /// Those that each block writes itself, with the writes.
+    /// The arrays that each block writes itself, with the writes.
     by_each: BTreeMap<Shared, Vec<Write>>,
-    /// Those that one thread writes in all blocks.
+    /// The arrays that one thread writes in all blocks.
     by_one: BTreeSet<Shared>,
     /// The values of reads of elements that certainly have been written.
     written: BTreeSet<NodeId>,

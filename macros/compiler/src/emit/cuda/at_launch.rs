@@ -97,7 +97,7 @@ pub(crate) enum Term {
     Launch(&'static str, Option<u8>),
     RankInTile(ValueId),
     TileRank(ValueId),
-    /// What a call returns, or a field of it, or a field of a field.
+    /// The result of a call, or a part of it, by the names of the fields to it.
     Result(SlotId, Vec<String>),
     Unknown,
     /// Any value of an integer type; whether that alone says much, as of a byte.

@@ -16,7 +16,7 @@ pub(super) enum Whence<'e> {
     Value(&'e Expr),
     /// A parameter, or the way to a part of it.
     Parameter(u8, Vec<String>),
-    /// What a call returns, or the way to a part of that.
+    /// The result of a call, or the way to a part of it.
     Result(SlotId, Vec<String>),
 }
 

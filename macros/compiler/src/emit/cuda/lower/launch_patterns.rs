@@ -1,4 +1,4 @@
-//! What the host's checks (`launch_checks`) know of the variables that a pattern binds.
+//! The variables that a pattern binds, as far as the host's checks (`launch_checks`) know their values.
 
 use super::launch_parts::Whence;
 use super::launch_scope::{MOST_READ, Origin, Scope};
