@@ -1,5 +1,5 @@
 //! The bounds checks of a function that the host may make before a launch, as data: what an index is computed of, in postfix order, and the
-//! length of its memory (`phalanx::program::launch_terms`). `lower/launch_checks` finds them.
+//! length of its memory (`phalanx::program::launch_terms`). `lower/launch` finds them.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

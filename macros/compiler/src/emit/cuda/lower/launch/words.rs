@@ -1,10 +1,10 @@
 //! The operations on integers of 64 bits that are faster on words, if the host knows before a launch that their numbers are natural ones of 32
-//! bits (`launch_checks`). Most indexes are: `usize` is the type that Rust asks for.
+//! bits (`checks`). Most indexes are: `usize` is the type that Rust asks for.
 //!
 //! Not here are sums, which the compiler of CUDA C++ narrows by itself where only the word is used, and products that it makes of two words:
 //! addresses of neighbours have more in common if their arithmetic is that of 64 bits.
 
-use super::launch_scope::{Origin, Scope};
+use super::scope::{Origin, Scope};
 use crate::emit::cuda::at_launch::{NumberKind, Operation, Term, Terms, may_be_known, number_kind};
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};

@@ -1,10 +1,10 @@
-//! What the calls of closures pass to their parameters, for the checks that the host makes before a launch (`launch_checks`): an access in a
+//! What the calls of closures pass to their parameters, for the checks that the host makes before a launch (`checks`): an access in a
 //! closure holds if it does in every call. The closures are those with a name, and those that are parameters of the function.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::closures::Closures;
 use crate::emit::cuda::at_launch::{ClosureCall, Term, Terms};
+use crate::emit::cuda::lower::closures::Closures;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
 use crate::model::ty::{ParamType, ValueType};

@@ -1,11 +1,11 @@
-//! How long memory is, for the checks that the host makes before a launch (`launch_checks`): a parameter, a shared array, a part, or one of several
+//! How long memory is, for the checks that the host makes before a launch (`checks`): a parameter, a shared array, a part, or one of several
 //! that take turns.
 
-use super::access::row;
-use super::launch_limits::is_same;
-use super::launch_scope::{Origin, Scope};
-use super::launch_terms::one_of;
+use super::limits::is_same;
+use super::scope::{Origin, Scope};
+use super::terms::one_of;
 use crate::emit::cuda::at_launch::{Operation, Term, Terms, may_be_known};
+use crate::emit::cuda::lower::access::row;
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::kind::Kind;

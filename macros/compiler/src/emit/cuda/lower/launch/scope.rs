@@ -1,12 +1,12 @@
-//! What is known at a place of a body, for the checks that the host makes before a launch (`launch_checks`): where the values of variables come
+//! What is known at a place of a body, for the checks that the host makes before a launch (`checks`): where the values of variables come
 //! from, and the conditions that hold.
 
 use std::collections::BTreeMap;
 
-use super::closures::{Closures, Conditions};
-use super::launch_assigned::{Assigned, assigned, may_change};
-use super::launch_limits::{Limit, limits};
+use super::assigned::{Assigned, assigned, may_change};
+use super::limits::{Limit, limits};
 use crate::emit::cuda::at_launch::Terms;
+use crate::emit::cuda::lower::closures::{Closures, Conditions};
 use crate::model::expr::Expr;
 use crate::model::range::Range;
 use crate::model::ty::{ParamType, ValueType};

@@ -1,8 +1,8 @@
-//! The variables that a pattern binds, as far as the host's checks (`launch_checks`) know their values.
+//! The variables that a pattern binds, as far as the host's checks (`checks`) know their values.
 
-use super::launch_parts::Whence;
-use super::launch_scope::{MOST_READ, Origin, Scope};
-use super::launch_terms::{one_of, outcomes};
+use super::parts::Whence;
+use super::scope::{MOST_READ, Origin, Scope};
+use super::terms::{one_of, outcomes};
 use crate::emit::cuda::at_launch::{Term, Terms};
 use crate::emit::cuda::name::field_name;
 use crate::model::expr::{Expr, ExprKind, Member};

@@ -1,9 +1,9 @@
-//! All that is ever assigned to a variable that changes, for the checks that the host makes before a launch (`launch_checks`): with `slot = (slot +
+//! All that is ever assigned to a variable that changes, for the checks that the host makes before a launch (`checks`): with `slot = (slot +
 //! 1) & mask`, a slot is at most the mask wherever it is read, and two buffers that take turns have the length of either.
 
 use std::collections::BTreeMap;
 
-use super::nest::parts;
+use crate::emit::cuda::lower::nest::parts;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::op::Op;

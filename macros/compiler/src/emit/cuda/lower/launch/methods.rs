@@ -1,6 +1,6 @@
-//! What methods of numbers compute, for the checks that the host makes before a launch (`launch_terms`).
+//! What methods of numbers compute, for the checks that the host makes before a launch (`terms`).
 
-use super::launch_scope::Scope;
+use super::scope::Scope;
 use crate::emit::cuda::at_launch::{Operation, Term, Terms};
 use crate::model::expr::Expr;
 

@@ -1,27 +1,24 @@
 //! The accesses that the host may check before a launch (`phalanx::program::launch_checks`): those whose index follows from the function's
-//! parameters, the ranks of a thread, and the conditions around the access; and the operations that are faster on words (`launch_words`).
-//! This is a walk over the body with what is known at each place; `launch_terms` has what an expression is computed of, and `launch_limits` what a
+//! parameters, the ranks of a thread, and the conditions around the access; and the operations that are faster on words (`words`).
+//! This is a walk over the body with what is known at each place; `terms` has what an expression is computed of, and `limits` what a
 //! condition says.
 
-use std::collections::BTreeMap;
-
-use super::Lower;
-use super::access::{Access, AccessForm};
-use super::closures::{Closures, Conditions, named_closure};
-use super::launch_closures::{ClosureUses, named_by};
-use super::launch_lengths::distance;
-use super::launch_limits::{Limit, between, comparison};
-use super::launch_scope::{MOST_READ, Origin, Scope};
-use super::nest::{last, parts};
-use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
+use super::closures::{ClosureUses, named_by};
+use super::lengths::distance;
+use super::limits::{Limit, between, comparison};
+use super::scope::{MOST_READ, Origin, Scope};
 use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
+use crate::emit::cuda::lower::access::{Access, AccessForm};
+use crate::emit::cuda::lower::closures::{Closures, Conditions, named_closure};
+use crate::emit::cuda::lower::held::Numbered;
+use crate::emit::cuda::lower::nest::{last, parts};
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::message::Test;
 use crate::model::range::Range;
 use crate::model::ty::ValueType;
 use crate::model::walk::{Child, children, walk, walk_block};
-use crate::model::{Function, LocalId, Role, SiteId, SlotId};
+use crate::model::{Function, LocalId, Role, SlotId};
 
 /// The most checks of a function. A program has 64.
 const MOST_CHECKS: usize = 64;
@@ -29,19 +26,8 @@ const MOST_CHECKS: usize = 64;
 /// The most of them that ask whether a number is a word.
 const MOST_WORDS: usize = 32;
 
-/// The numbers of checks in a function.
-#[derive(Default)]
-pub(super) struct Numbered {
-    /// The numbers of checks of accesses, by their sites.
-    accesses: BTreeMap<SiteId, u16>,
-    /// The numbers of checks whether numbers are words, by the operations that are faster if they are.
-    words: BTreeMap<*const Expr, u16>,
-    /// Whether what is lowered is evaluated before its place.
-    is_beforehand: bool,
-}
-
 /// Returns the checks of a function, and their numbers.
-pub(super) fn launch_checks<'e>(
+pub(in crate::emit::cuda::lower) fn launch_checks<'e>(
     function: &'e Function,
     closures: &'e Closures<'e>,
     conditions: &'e Conditions,
@@ -417,44 +403,4 @@ fn never_ends(block: &Block) -> bool {
             ExprKind::Return { .. } | ExprKind::Break { .. } | ExprKind::Continue { .. } | ExprKind::Panic(_)
         )
     })
-}
-
-impl Lower<'_> {
-    /// Returns an index or a check, which is unnecessary if the host's check of the access holds.
-    pub(super) fn unless_held(&self, site: SiteId, of: CuExpr) -> CuExpr {
-        match self.held_check(site) {
-            Some(number) => CuExpr::AtLaunch { checks: vec![number], form: AtLaunchForm::Index, of: Box::new(of) },
-            None => of,
-        }
-    }
-
-    /// Returns the number of the host's check of an access.
-    pub(super) fn held_check(&self, site: SiteId) -> Option<u16> {
-        self.at_launch.accesses.get(&site).copied()
-    }
-
-    /// Returns the operands of a vector's access, of which the second is the index.
-    pub(super) fn held_index(&self, operands: impl Iterator<Item = CuExpr>, site: Option<SiteId>) -> Vec<CuExpr> {
-        let mut operands: Vec<CuExpr> = operands.collect();
-        if let (Some(site), Some(index)) = (site, operands.get_mut(1)) {
-            *index = self.unless_held(site, index.clone());
-        }
-        operands
-    }
-
-    /// Lowers what is evaluated before its place, as in a test before a loop. What conditions say there, it cannot rely on.
-    pub(super) fn beforehand<R>(&mut self, lower: impl FnOnce(&mut Self) -> R) -> R {
-        let outer = std::mem::replace(&mut self.at_launch.is_beforehand, true);
-        let result = lower(self);
-        self.at_launch.is_beforehand = outer;
-        result
-    }
-
-    /// Returns the first operand of an operation, which is faster if the host knows that its numbers are words.
-    pub(super) fn word(&self, operation: &Expr, of: CuExpr) -> CuExpr {
-        match self.at_launch.words.get(&std::ptr::from_ref(operation)).filter(|_| !self.at_launch.is_beforehand) {
-            Some(number) => CuExpr::AtLaunch { checks: vec![*number], form: AtLaunchForm::Word, of: Box::new(of) },
-            None => of,
-        }
-    }
 }

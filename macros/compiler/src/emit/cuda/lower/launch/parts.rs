@@ -1,7 +1,7 @@
-//! Structs and tuples as the host's checks know them (`launch_checks`): where a field's value comes from, and the fields of what a function is
+//! Structs and tuples as the host's checks know them (`checks`): where a field's value comes from, and the fields of what a function is
 //! given or returns.
 
-use super::launch_scope::{Origin, Scope};
+use super::scope::{Origin, Scope};
 use crate::emit::cuda::at_launch::{LaunchPart, Term, Terms};
 use crate::emit::cuda::name::field_name;
 use crate::model::expr::{Expr, ExprKind, Member};

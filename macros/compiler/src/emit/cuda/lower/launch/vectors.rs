@@ -1,9 +1,9 @@
-//! What the host has to know of a vector's access before a launch (`launch_checks`), beside its bounds: that it is aligned. Its first element is a
+//! What the host has to know of a vector's access before a launch (`checks`), beside its bounds: that it is aligned. Its first element is a
 //! multiple of the lanes, counted from an address that is a multiple of the vector's size: that of a parameter, or of a shared array.
 
-use super::access::row;
-use super::launch_scope::{Origin, Scope};
+use super::scope::{Origin, Scope};
 use crate::emit::cuda::at_launch::{Operation, Term, Terms, VectorCheck};
+use crate::emit::cuda::lower::access::row;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::{Op, Part};
 use crate::model::ty::{ParamType, TypeShape};

@@ -1,8 +1,8 @@
-//! What an index is computed of, for the checks that the host makes before a launch (`launch_checks`): back to the function's parameters and the
+//! What an index is computed of, for the checks that the host makes before a launch (`checks`): back to the function's parameters and the
 //! shape of the launch. What is not understood is unknown, and so is what a variable holds that changes, unless a condition limits it.
 
-use super::called::computed_by;
-use super::control::plain_tail;
+use crate::emit::cuda::lower::called::computed_by;
+use crate::emit::cuda::lower::control::plain_tail;
 
 use crate::emit::cuda::at_launch::{NumberKind, Operation, Term, Terms};
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp, integer};
@@ -13,9 +13,9 @@ use crate::model::range::{Adaptor, Range};
 use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{LocalId, TypeId, ValueId};
 
-use super::launch_limits::{Limit, is_same};
-use super::launch_parts::Whence;
-use super::launch_scope::{Origin, Scope};
+use super::limits::{Limit, is_same};
+use super::parts::Whence;
+use super::scope::{Origin, Scope};
 
 /// The most terms of an expression.
 const MOST_TERMS: usize = 300;

@@ -1,10 +1,10 @@
-//! What the conditions around an expression say of its parts in all threads (`launch_terms`): behind `if x < width`, `x` is less than `width`.
+//! What the conditions around an expression say of its parts in all threads (`terms`): behind `if x < width`, `x` is less than `width`.
 //! A condition of variables that change holds until one of them may have changed.
 
 use std::collections::BTreeSet;
 
-use super::closures::Conditions;
 use crate::emit::cuda::at_launch::Comparison;
+use crate::emit::cuda::lower::closures::Conditions;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
 use crate::model::kind::Kind;
 use crate::model::op::Op;
