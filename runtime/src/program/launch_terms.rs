@@ -78,6 +78,13 @@ pub enum Term {
     Limit(Comparison),
     /// The first of the three values before it, for which the comparison of its sum with the second, and the third, holds.
     LimitOfSum(Comparison),
+    /// What follows, up to [`LimitByCondition`](Term::LimitByCondition), are the sides of a comparison, computed of the value before it, which is
+    /// [`Conditioned`](Term::Conditioned) there.
+    Condition,
+    /// The value before the last [`Condition`](Term::Condition).
+    Conditioned,
+    /// The first of the three values before it, of which the other two, which are computed of it, compare so.
+    LimitByCondition(Comparison),
 }
 
 /// A method of floats without arguments.
@@ -194,6 +201,8 @@ pub enum Comparison {
     GreaterOrEqual,
     /// `a == b`
     Equal,
+    /// `a != b`
+    NotEqual,
 }
 
 /// A check of an access; or, without one, whether a number is less than another.

@@ -204,8 +204,8 @@ impl Parser<'_> {
                 };
                 quote_spanned!(at=> {
                     #bindings
-                    let #i = #index;
-                    if (#i as ::core::primitive::usize) < #place.len() { Some(#place[#i]) } else { None }
+                    let #i: ::core::primitive::usize = #index;
+                    if #i < #place.len() { Some(#place[#i]) } else { None }
                 })
             }
             ("then_with", _, [syn::Expr::Closure(other)]) if other.inputs.is_empty() => {

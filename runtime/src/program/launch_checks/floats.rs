@@ -279,6 +279,7 @@ impl Floats {
             Comparison::LessOrEqual => Floats { high: value.high.min(bound.high), ..value },
             Comparison::Greater => Floats { low: value.low.max(above), ..value },
             Comparison::GreaterOrEqual => Floats { low: value.low.max(bound.low), ..value },
+            Comparison::NotEqual => value,
             Comparison::Equal => Floats { low: value.low.max(bound.low), high: value.high.min(bound.high), ..value },
         }
     }

@@ -16,6 +16,9 @@ use crate::program::template::{Definition, Slot};
 use crate::program::type_info::{TypeInfo, TypeName};
 use crate::scalar::Scalar;
 use crate::shape::Shape;
+use Numbers::{Floats as AsFloats, Integers as AsIntegers};
+
+mod conditions;
 
 /// The most expressions of a program.
 const MOST_NODES: usize = 2048;
@@ -40,6 +43,10 @@ enum Node {
     Rounded(Rounded, Id),
     /// The first value, whose sum with the second compares so with the third.
     Limited(Comparison, [Id; 3]),
+    /// A value in the sides of a condition that are computed of it. It is apart from the value, which other variables may have, too.
+    Conditioned(Id),
+    /// The first value, of which the other two, which are computed of it, compare so.
+    ByCondition(Comparison, [Id; 3]),
 }
 
 const UNKNOWN: Node = Node::Integers(Values::UNKNOWN);
@@ -47,11 +54,16 @@ const UNKNOWN: Node = Node::Integers(Values::UNKNOWN);
 /// A function of a program: all functions, and its index.
 type Place<'a> = (&'a [Resolved], usize);
 
+/// What is known of each expression in a launch.
+type AllNumbers = SmallVec<[Numbers; 32]>;
+
 /// Expressions, each behind its parts.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
     ids: BTreeMap<Node, Id>,
+    /// For each value that a condition limits (`conditions`), what the sides of the condition compute of it, behind itself, each behind its parts.
+    sides: BTreeMap<Id, Vec<Id>>,
     /// The calls, by function and slot, that are being read: `k = next(k);` in a loop has its own result as its argument.
     open: Vec<(usize, u16)>,
 }
@@ -104,6 +116,7 @@ impl Graph {
     pub(super) fn add(&mut self, terms: &[Term], place: Place<'_>, arguments: &[Option<Argument>]) -> Option<Id> {
         let function = &place.0[place.1].definition;
         let mut stack: SmallVec<[Id; 8]> = SmallVec::new();
+        let mut conditioned: SmallVec<[Id; 2]> = SmallVec::new();
         for term in terms {
             let node = match *term {
                 Term::Parameter(_)
@@ -169,6 +182,19 @@ impl Graph {
                 Term::LimitOfSum(comparison) => {
                     let (bound, term) = (stack.pop()?, stack.pop()?);
                     Node::Limited(comparison, [stack.pop()?, term, bound])
+                }
+                Term::Condition => {
+                    conditioned.push(self.node(Node::Conditioned(*stack.last()?))?);
+                    continue;
+                }
+                Term::Conditioned => {
+                    stack.push(*conditioned.last()?);
+                    continue;
+                }
+                Term::LimitByCondition(comparison) => {
+                    let (bound, side, value) = (stack.pop()?, stack.pop()?, stack.pop()?);
+                    stack.push(self.limit_by_condition(comparison, [value, side, bound], conditioned.pop()?)?);
+                    continue;
                 }
                 Term::Unknown => UNKNOWN,
                 Term::AnyOf(ty) => match NumberType::of(&function.types[usize::from(ty)]) {
@@ -321,6 +347,7 @@ impl Graph {
             Node::Operation(_, values) => values.iter().all(of),
             Node::Clamp([_, bounds @ ..]) => bounds.iter().all(of),
             Node::Limited(_, [value, _, bound]) => of(value) || of(bound),
+            Node::Conditioned(value) | Node::ByCondition(_, [value, ..]) => of(value),
         }
     }
 
@@ -345,6 +372,7 @@ impl Graph {
             Node::Cast(ty, _) => ty,
             Node::Clamp([value, least, most]) => self.ty(value).or_else(|| self.ty(least)).or_else(|| self.ty(most)),
             Node::Limited(_, [value, _, bound]) => self.ty(value).or_else(|| self.ty(bound)),
+            Node::Conditioned(value) | Node::ByCondition(_, [value, ..]) => self.ty(value),
         }
     }
 
@@ -361,15 +389,10 @@ impl Graph {
     }
 
     /// Returns the values of all expressions in a launch. `bytes` returns those of a parameter.
-    pub(super) fn values<'a>(
-        &self,
-        shape: &Shape,
-        bytes: impl Fn(usize) -> Option<&'a [u8]>,
-    ) -> Option<SmallVec<[Numbers; 32]>> {
-        use Numbers::{Floats as AsFloats, Integers as AsIntegers};
-        let mut values: SmallVec<[Numbers; 32]> = SmallVec::with_capacity(self.nodes.len());
-        for node in &self.nodes {
-            values.push(match *node {
+    pub(super) fn values<'a>(&self, shape: &Shape, bytes: impl Fn(usize) -> Option<&'a [u8]>) -> Option<AllNumbers> {
+        let mut values = AllNumbers::with_capacity(self.nodes.len());
+        for (id, node) in self.nodes.iter().enumerate() {
+            let value = match *node {
                 Node::Integers(number) => AsIntegers(number),
                 Node::Float(ty, bits) => AsFloats(Floats::number(ty, f64::from_bits(bits))),
                 Node::Parameter(index, offset, ty) => ty.read(bytes(index)?.get(offset..)?)?,
@@ -380,17 +403,34 @@ impl Graph {
                 Node::TileRank(size) => {
                     AsIntegers(Values::rank_below(shape.block.count().div_ceil(size.into()).into()))
                 }
-                Node::Operation(operation, [first, second]) => values[first].operation(operation, values[second]),
-                Node::Cast(Some(ty), value) => values[value].cast(ty),
-                Node::Cast(None, _) => AsIntegers(Values::UNKNOWN),
-                Node::Clamp([value, least, most]) => values[value].clamp(values[least], values[most]),
-                Node::Rounded(by, value) => values[value].rounded(by),
-                Node::Limited(comparison, [value, term, bound]) => {
-                    values[value].limited(values[term], comparison, values[bound])
-                }
-            });
+                Node::ByCondition(comparison, sides) => self.limited_by_condition(id, (comparison, sides), &mut values),
+                _ => computed(*node, &values),
+            };
+            values.push(value);
         }
         Some(values)
+    }
+}
+
+/// Returns the values of what is computed of other expressions.
+fn computed(node: Node, values: &[Numbers]) -> Numbers {
+    match node {
+        Node::Operation(operation, [first, second]) => values[first].operation(operation, values[second]),
+        Node::Cast(Some(ty), value) => values[value].cast(ty),
+        Node::Clamp([value, least, most]) => values[value].clamp(values[least], values[most]),
+        Node::Rounded(by, value) => values[value].rounded(by),
+        Node::Limited(comparison, [value, term, bound]) => {
+            values[value].limited(values[term], comparison, values[bound])
+        }
+        Node::Conditioned(value) | Node::ByCondition(_, [value, ..]) => values[value],
+        Node::Cast(None, _)
+        | Node::Integers(_)
+        | Node::Float(..)
+        | Node::Parameter(..)
+        | Node::Length(_)
+        | Node::Start(_)
+        | Node::Launch(_)
+        | Node::TileRank(_) => AsIntegers(Values::UNKNOWN),
     }
 }
 

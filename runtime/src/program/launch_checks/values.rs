@@ -188,6 +188,11 @@ impl Values {
         self.ty.is_some() || self.known != Nothing
     }
 
+    /// Returns the interval of the values, if it is known, and there are any.
+    pub(super) fn interval(self) -> Option<(i128, i128)> {
+        self.exact().filter(|(low, high)| low <= high)
+    }
+
     /// Returns an interval that has all the values, if their type is known.
     pub(super) fn all(self) -> Option<(i128, i128)> {
         self.exact().or_else(|| self.ty.map(|ty| (ty.least(), ty.most())))
@@ -347,6 +352,8 @@ impl Values {
                 let ty = self.ty?;
                 Some(match natural {
                     Some((low, high)) if high < from => Between(low, high),
+                    // Without a multiple between them, they stay in order.
+                    Some((low, high)) if from == to && low / to == high / to => Between(low % to, high % to),
                     Some((_, high)) => Between(0, high.min(to - 1)),
                     // The remainder has the sign of the dividend.
                     None if ty.signed && operation == Operation::Rem => Between(1 - to, to - 1),
@@ -359,6 +366,9 @@ impl Values {
                 is_amount.then(|| Between((low >> from).min(low >> to), (high >> from).max(high >> to)))
             }
             _ => {
+                if let Some((number, _)) = natural.filter(|(low, high)| low == high && from == to && 0 <= from) {
+                    return Some(Between(number & from, number & from));
+                }
                 let mask = (0 <= from).then_some(to);
                 let least = natural.map(|(_, high)| high).into_iter().chain(mask).min()?;
                 Some(Between(0, least))
@@ -463,7 +473,35 @@ impl Values {
             Comparison::Greater => (low + 1 - to, most),
             Comparison::GreaterOrEqual => (low - to, most),
             Comparison::Equal => (low - to, high - from),
+            // One number is left out, if it is the first or the last one.
+            Comparison::NotEqual => {
+                let number = (from == to && low == high).then(|| low - from)?;
+                let (first, last) = Values { ty: Some(ty), ..self }.exact().unwrap_or_else(|| (ty.least(), ty.most()));
+                (first + i128::from(first == number), last - i128::from(last == number))
+            }
         })
+    }
+
+    /// Returns whether a number of one of the values, and one of the other, may compare so.
+    pub(super) fn may_compare(self, comparison: Comparison, other: Values) -> bool {
+        let ty = self.ty_with(other);
+        let typed = |of: Values| Values { ty, ..of };
+        let (Some((low, high)), Some((from, to))) = (typed(self).exact(), typed(other).exact()) else { return true };
+        let is_empty = low > high || from > to;
+        !is_empty
+            && match comparison {
+                Comparison::Less => low < to,
+                Comparison::LessOrEqual => low <= to,
+                Comparison::Greater => high > from,
+                Comparison::GreaterOrEqual => high >= from,
+                Comparison::Equal => low <= to && from <= high,
+                Comparison::NotEqual => !(low == high && from == to && low == from),
+            }
+    }
+
+    /// Returns those of the values that lie between two numbers.
+    pub(super) fn between(self, low: i128, high: i128) -> Values {
+        Values { known: Between(low, high), ..self }.with_own_zeros()
     }
 
     /// Whether each of the values is an index of memory of each of these lengths, or also the length itself.

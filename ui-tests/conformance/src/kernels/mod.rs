@@ -59,6 +59,7 @@ mod lanes_as_indexes;
 mod lanes_in_loops;
 mod large_shared;
 mod launch_checks;
+mod launch_conditions;
 mod launch_structs;
 mod launch_values;
 mod launch_vectors;
@@ -235,6 +236,7 @@ pub fn modules() -> Vec<Module> {
         lanes_as_indexes::modules(),
         lanes_in_loops::modules(),
         launch_checks::modules(),
+        launch_conditions::modules(),
         launch_structs::modules(),
         launch_values::modules(),
         launch_vectors::modules(),

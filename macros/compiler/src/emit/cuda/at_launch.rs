@@ -111,6 +111,10 @@ pub(crate) enum Term {
     Rounded(&'static str),
     Limit(Comparison),
     LimitOfSum(Comparison),
+    /// What follows, up to `LimitByCondition`, are the sides of a comparison of what is computed of the value before it, which is `Conditioned` there.
+    Condition,
+    Conditioned,
+    LimitByCondition(Comparison),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,6 +148,7 @@ pub(crate) enum Comparison {
     Greater,
     GreaterOrEqual,
     Equal,
+    NotEqual,
 }
 
 impl Comparison {
@@ -154,7 +159,7 @@ impl Comparison {
             Comparison::LessOrEqual => Comparison::GreaterOrEqual,
             Comparison::Greater => Comparison::Less,
             Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-            Comparison::Equal => Comparison::Equal,
+            Comparison::Equal | Comparison::NotEqual => self,
         }
     }
 }
@@ -184,6 +189,7 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
             | Term::RankInTile(_)
             | Term::TileRank(_)
             | Term::AnyIn(_)
+            | Term::Conditioned
             | Term::Result(..) => true,
             Term::AnyOf(.., is_narrow) => *is_narrow,
             Term::Unknown => false,
@@ -217,11 +223,12 @@ pub(crate) fn may_be_known(terms: &[Term]) -> bool {
                 bounds == [true; 2]
             }
             Term::Limit(_) => pop_last(&mut stack) | pop_last(&mut stack),
-            Term::LimitOfSum(_) => {
+            Term::LimitOfSum(_) | Term::LimitByCondition(_) => {
                 pop_last(&mut stack);
                 pop_last(&mut stack);
                 pop_last(&mut stack)
             }
+            Term::Condition => continue,
         };
         stack.push(known);
     }
@@ -301,6 +308,7 @@ pub(crate) fn number_kind(terms: &[Term], function: &Function) -> NumberKind {
             | Term::OfPassedClosure(..)
             | Term::Result(..)
             | Term::AnyIn(_)
+            | Term::Conditioned
             | Term::Unknown => NumberKind::Unknown,
             Term::Operation(Operation::Shl | Operation::Shr) | Term::Limit(_) => {
                 pop(&mut stack);
@@ -315,11 +323,12 @@ pub(crate) fn number_kind(terms: &[Term], function: &Function) -> NumberKind {
                 pop(&mut stack).or(least).or(most)
             }
             Term::Rounded(_) => pop(&mut stack),
-            Term::LimitOfSum(_) => {
+            Term::LimitOfSum(_) | Term::LimitByCondition(_) => {
                 pop(&mut stack);
                 pop(&mut stack);
                 pop(&mut stack)
             }
+            Term::Condition => continue,
         };
         stack.push(kind);
     }
@@ -441,6 +450,12 @@ fn list(terms: &[Term]) -> TokenStream {
         Term::LimitOfSum(comparison) => {
             let name = format_ident!("{comparison:?}");
             quote!(Term::LimitOfSum(Comparison::#name))
+        }
+        Term::Condition => quote!(Term::Condition),
+        Term::Conditioned => quote!(Term::Conditioned),
+        Term::LimitByCondition(comparison) => {
+            let name = format_ident!("{comparison:?}");
+            quote!(Term::LimitByCondition(Comparison::#name))
         }
     });
     quote!(&[#(#terms),*])

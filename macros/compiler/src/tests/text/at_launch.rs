@@ -1,5 +1,6 @@
 //! Tests of what the host checks before a launch: the indexes and the lengths as expressions of the parameters and the launch. `a..b` is a number
-//! from `a` to `b`, `x{<n}` one that is less than `n`, `x{+k<n}` one whose sum with `k` is, and `?` one of which nothing is known.
+//! from `a` to `b`, `x{<n}` one that is less than `n`, `x{+k<n}` one whose sum with `k` is, `x{_ % 2 == 0}` one of which a condition holds, and `?` one
+//! of which nothing is known.
 
 use proc_macro2::{TokenStream, TokenTree};
 
@@ -49,7 +50,8 @@ pub(super) fn infix(terms: Vec<Vec<TokenTree>>) -> String {
             "LessOrEqual" => "<=",
             "Greater" => ">",
             "GreaterOrEqual" => ">=",
-            _ => "==",
+            "Equal" => "==",
+            _ => "!=",
         };
         let value = match name {
             "Literal" | "Suffixed" | "Typed" => inside.split("i64").next().unwrap().into(),
@@ -88,6 +90,13 @@ pub(super) fn infix(terms: Vec<Vec<TokenTree>>) -> String {
             "LimitOfSum" => {
                 let (bound, term) = (last(&mut stack), last(&mut stack));
                 format!("{}{{+{term}{}{bound}}}", last(&mut stack), symbol(inside.trim_start_matches("Comparison::")))
+            }
+            "Condition" => continue,
+            "Conditioned" => "_".into(),
+            "LimitByCondition" => {
+                let (bound, side) = (last(&mut stack), last(&mut stack));
+                let comparison = symbol(inside.trim_start_matches("Comparison::"));
+                format!("{}{{{side} {comparison} {bound}}}", last(&mut stack))
             }
             "Operation" => {
                 let (second, first) = (last(&mut stack), last(&mut stack));
@@ -181,6 +190,21 @@ fn conditions() {
     has(&format!("{RANK} let k = i * w; if i < n {{ out[k] = 1.0; }}"), &["(RankInGrid{<p2} * p3) < len1"]);
     has(&format!("{RANK} if i * w < n {{ out[i * w] = 1.0; }}"), &["(RankInGrid * p3){<p2} < len1"]);
     has("let k = x[n] as usize; if k < w { out[k] = 1.0; }", &["p2 < len0", "T(?){<p3} < len1"]);
+}
+
+#[test]
+fn conditions_of_what_is_computed() {
+    has(&format!("{RANK} if i != 0 {{ out[i - 1] = 1.0; }}"), &["(RankInGrid{!=0} - 1) < len1"]);
+    has(&format!("{RANK} if i == n {{ }} else {{ out[i] = 1.0; }}"), &["RankInGrid{!=p2} < len1"]);
+    has(&format!("{RANK} if i % w != 0 {{ out[i - 1] = 1.0; }}"), &["(RankInGrid{rem(_, p3) != 0} - 1) < len1"]);
+    // By names, with what else is known of them.
+    let column = "let column = 2 * i + n % 2; if column != 0 && column % 2 == 0 { out[i - 1] = 1.0; }";
+    let (name, even) = ("((2 * _) + rem(p2, 2))", "rem(((2 * _) + rem(p2, 2)){!=0}, 2)");
+    has(&format!("{RANK} {column}"), &[&format!("(RankInGrid{{{name} != 0}}{{{even} == 0}} - 1) < len1")]);
+    // What has changed is another value.
+    has(&format!("{RANK} let mut j = i; let k = j % w; j += 1; if k != 0 {{ out[j] = 1.0; }}"), &[]);
+    let kept = "let mut last = 0; for j in 0..n { if last != 0 { out[j] = 1.0; } last = j + 1; }";
+    has(kept, &["(0..p2) < len1"]);
 }
 
 #[test]

@@ -81,6 +81,7 @@ pub(super) fn comparison(op: BinaryOp, holds: bool) -> Option<Comparison> {
         (BinaryOp::Gt, true) | (BinaryOp::Le, false) => Some(Comparison::Greater),
         (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => Some(Comparison::GreaterOrEqual),
         (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => Some(Comparison::Equal),
+        (BinaryOp::Ne, true) | (BinaryOp::Eq, false) => Some(Comparison::NotEqual),
         _ => None,
     }
 }

@@ -7,6 +7,7 @@ mod assigned;
 mod checks;
 mod closures;
 mod lengths;
+mod limited;
 mod limits;
 mod methods;
 mod parts;

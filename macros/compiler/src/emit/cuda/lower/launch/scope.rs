@@ -39,6 +39,10 @@ pub(super) struct Scope<'e> {
     pub(super) limits: Vec<Option<Limit<'e>>>,
     /// The limits whose bounds are being read.
     pub(super) busy: Vec<usize>,
+    /// The limits of the expressions around the one that is read.
+    pub(super) around: Vec<usize>,
+    /// The expression that is limited by the condition whose sides are being read.
+    pub(super) conditioned: Option<&'e Expr>,
     /// How deep the expression that is read lies in another one, and how many more are read for the same purpose.
     pub(super) depth: usize,
     pub(super) left: usize,
@@ -63,6 +67,8 @@ impl<'e> Scope<'e> {
             open: Vec::new(),
             limits: Vec::new(),
             busy: Vec::new(),
+            around: Vec::new(),
+            conditioned: None,
             depth: 0,
             left: MOST_READ,
         }

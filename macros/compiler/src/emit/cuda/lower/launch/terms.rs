@@ -13,7 +13,7 @@ use crate::model::range::{Adaptor, Range};
 use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{LocalId, TypeId, ValueId};
 
-use super::limits::{Limit, is_same};
+use super::limits::is_same;
 use super::parts::Whence;
 use super::scope::{Origin, Scope};
 
@@ -29,43 +29,22 @@ const DEEPEST: usize = 24;
 impl<'e> Scope<'e> {
     /// Returns what an integer is computed of.
     pub(super) fn terms(&mut self, expr: &'e Expr) -> Terms {
+        if self.conditioned.is_some_and(|conditioned| is_same(conditioned, expr)) {
+            return vec![Term::Conditioned];
+        }
         // Names of names of values would be read again and again.
         let Some(left) = self.left.checked_sub(1).filter(|_| self.depth < DEEPEST) else { return vec![Term::Unknown] };
         self.left = left;
         self.depth += 1;
-        let own = self.computed(expr);
-        let terms = self.limited(expr, own);
+        let own = self.limits_of(expr);
+        let outer = self.around.len();
+        self.around.extend(own.iter().map(|(index, _)| *index));
+        let terms = self.computed(expr);
+        self.around.truncate(outer);
+        let terms = self.limited(own, terms);
+        let terms = self.limited_by_conditions(expr, terms);
         self.depth -= 1;
         if terms.len() > MOST_TERMS { vec![Term::Unknown] } else { terms }
-    }
-
-    /// Adds what the conditions around an expression say of it.
-    fn limited(&mut self, expr: &'e Expr, mut terms: Terms) -> Terms {
-        if matches!(expr.kind, ExprKind::Int { .. } | ExprKind::Constant(_)) {
-            return terms;
-        }
-        for index in 0..self.limits.len() {
-            let Some(limit) = self.limits[index].as_ref() else { continue };
-            let (subject, comparison, bound) = (limit.subject, limit.comparison, limit.bound);
-            let of_sum = sum_with(subject, expr);
-            if self.busy.contains(&index) || !is_same(subject, expr) && of_sum.is_none() {
-                continue;
-            }
-            // What it says of the bound says nothing new.
-            let is_mirrored =
-                |other: &&Limit<'e>| std::ptr::eq(other.subject, bound) && std::ptr::eq(other.bound, subject);
-            let mirrored = self.limits.iter().position(|other| other.as_ref().is_some_and(|other| is_mirrored(&other)));
-            self.busy.extend([index].into_iter().chain(mirrored));
-            if let Some(term) = of_sum {
-                let term = self.terms(term);
-                terms.extend(term);
-            }
-            let bound = self.terms(bound);
-            terms.extend(bound);
-            terms.push(if of_sum.is_some() { Term::LimitOfSum(comparison) } else { Term::Limit(comparison) });
-            self.busy.truncate(self.busy.len() - 1 - usize::from(mirrored.is_some()));
-        }
-        terms
     }
 
     fn computed(&mut self, expr: &'e Expr) -> Terms {
@@ -217,17 +196,17 @@ impl<'e> Scope<'e> {
     }
 
     /// Returns one of all values that a variable ever has; `None` if they are not known, or are being read. What conditions say of other
-    /// variables, they need not say where a value is assigned.
+    /// variables, they need not say where a value is assigned, and these have other values there.
     fn one_of_all(&mut self, local: LocalId) -> Option<Terms> {
         let values = self.assigned.get(&local).filter(|_| !self.open.contains(&local))?.clone();
         self.open.push(local);
-        let outer = std::mem::take(&mut self.limits);
+        let (outer, conditioned) = (std::mem::take(&mut self.limits), self.conditioned.take());
         let value = |(op, value)| match op {
             Some(op) => self.assigned_by(op, value),
             None => self.terms(value),
         };
         let all = values.into_iter().map(value).collect();
-        self.limits = outer;
+        (self.limits, self.conditioned) = (outer, conditioned);
         self.open.pop();
         Some(one_of(all))
     }
@@ -367,19 +346,6 @@ pub(super) fn one_of(all: Vec<Terms>) -> Terms {
         one.extend((index > 0).then_some(Term::Operation(Operation::Either)));
     }
     one
-}
-
-/// Returns what a sum has beside a part of it.
-fn sum_with<'e>(sum: &'e Expr, part: &Expr) -> Option<&'e Expr> {
-    match &sum.kind {
-        ExprKind::Typed(inner, _) => sum_with(inner, part),
-        ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => match (is_same(left, part), is_same(right, part)) {
-            (true, _) => Some(right),
-            (_, true) => Some(left),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 fn operation(op: BinaryOp) -> Option<Operation> {

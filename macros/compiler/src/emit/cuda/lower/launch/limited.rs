@@ -1,0 +1,130 @@
+//! What the conditions around an expression add to its terms (`limits`): that it is less than `width`, say, or that a sum with it is; or the condition itself,
+//! if it is one of what is computed of the expression: `i % width != 0`, or `column != 0` where `column` is `2 * x + odd`.
+
+use super::limits::{Limit, is_same};
+use super::scope::{Origin, Scope};
+use crate::emit::cuda::at_launch::{Term, Terms};
+use crate::model::expr::{BinaryOp, Expr, ExprKind};
+use crate::model::op::Op;
+use crate::model::walk::walk;
+
+/// The most expressions that are read for the sides of a condition, and the most terms of them.
+const MOST_READ: usize = 40;
+const MOST_TERMS: usize = 40;
+
+/// How deep names are followed to what a condition is computed of.
+const DEEPEST: usize = 4;
+
+impl<'e> Scope<'e> {
+    /// Returns the limits of an expression, and what is added to it in a sum that is limited.
+    pub(super) fn limits_of(&self, expr: &'e Expr) -> Vec<(usize, Option<&'e Expr>)> {
+        if matches!(expr.kind, ExprKind::Int { .. } | ExprKind::Constant(_)) {
+            return Vec::new();
+        }
+        let of = |(index, limit): (usize, &Option<Limit<'e>>)| {
+            let subject = limit.as_ref()?.subject;
+            let term = sum_with(subject, expr);
+            (!self.busy.contains(&index) && (term.is_some() || is_same(subject, expr))).then_some((index, term))
+        };
+        self.limits.iter().enumerate().filter_map(of).collect()
+    }
+
+    /// Adds what limits say of an expression.
+    pub(super) fn limited(&mut self, limits: Vec<(usize, Option<&'e Expr>)>, mut terms: Terms) -> Terms {
+        for (index, term) in limits {
+            let Some(Limit { comparison, bound, .. }) = self.limits[index] else { continue };
+            let outer = self.begin_limit(index);
+            if let Some(term) = term {
+                terms.extend(self.terms(term));
+            }
+            terms.extend(self.terms(bound));
+            terms.push(if term.is_some() { Term::LimitOfSum(comparison) } else { Term::Limit(comparison) });
+            self.busy.truncate(outer);
+        }
+        terms
+    }
+
+    /// Adds the conditions of what is computed of a variable, or of a number of the launch.
+    pub(super) fn limited_by_conditions(&mut self, expr: &'e Expr, mut terms: Terms) -> Terms {
+        let is_named = matches!(
+            expr.kind,
+            ExprKind::Local(_) | ExprKind::Axis(..) | ExprKind::Field { .. } | ExprKind::Op { op: Op::Query(..), .. }
+        );
+        if !is_named || self.conditioned.is_some() {
+            return terms;
+        }
+        for index in 0..self.limits.len() {
+            let Some(Limit { subject, comparison, bound, .. }) = self.limits[index] else { continue };
+            let sides = [subject, bound];
+            let is_limited = sides.iter().any(|side| is_same(side, expr) || sum_with(side, expr).is_some());
+            // The mirrored comparison says the same, and an expression around this one may be limited by it.
+            let both = [Some(index), self.mirrored(index)];
+            let is_known = self.busy.contains(&index)
+                || both[1].is_some_and(|other| other < index)
+                || both.iter().flatten().any(|index| self.around.contains(index));
+            if is_limited || is_known || !sides.iter().any(|side| self.is_computed_of(side, expr, 0)) {
+                continue;
+            }
+            let (outer, left) = (self.begin_limit(index), std::mem::replace(&mut self.left, MOST_READ));
+            self.conditioned = Some(expr);
+            let [subject, bound] = sides.map(|side| self.terms(side));
+            self.conditioned = None;
+            self.left = left;
+            self.busy.truncate(outer);
+            if subject.len() + bound.len() <= MOST_TERMS
+                && subject.iter().chain(&bound).any(|term| *term == Term::Conditioned)
+            {
+                terms.push(Term::Condition);
+                terms.extend(subject);
+                terms.extend(bound);
+                terms.push(Term::LimitByCondition(comparison));
+            }
+        }
+        terms
+    }
+
+    /// Notes that the sides of a limit are being read. Returns how many were before.
+    fn begin_limit(&mut self, index: usize) -> usize {
+        let outer = self.busy.len();
+        let mirrored = self.mirrored(index);
+        self.busy.extend([index].into_iter().chain(mirrored));
+        outer
+    }
+
+    /// Returns the limit that says of its bound what this one says of its subject.
+    fn mirrored(&self, index: usize) -> Option<usize> {
+        let Limit { subject, bound, .. } = self.limits[index].as_ref()?;
+        let is_mirrored =
+            |other: &Limit<'e>| std::ptr::eq(other.subject, *bound) && std::ptr::eq(other.bound, *subject);
+        self.limits.iter().position(|other| other.as_ref().is_some_and(is_mirrored))
+    }
+
+    /// Whether an expression is computed of another one, also by names of values.
+    fn is_computed_of(&self, expr: &'e Expr, part: &Expr, depth: usize) -> bool {
+        let mut found = false;
+        walk(expr, &mut |inner| {
+            found |= is_same(inner, part);
+            if let ExprKind::Local(local) = inner.kind
+                && depth < DEEPEST
+                && !found
+                && let Some(Origin::Value(init, _)) = self.origin(local)
+            {
+                found = self.is_computed_of(init, part, depth + 1);
+            }
+        });
+        found
+    }
+}
+
+/// Returns what a sum has beside a part of it.
+fn sum_with<'e>(sum: &'e Expr, part: &Expr) -> Option<&'e Expr> {
+    match &sum.kind {
+        ExprKind::Typed(inner, _) => sum_with(inner, part),
+        ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => match (is_same(left, part), is_same(right, part)) {
+            (true, _) => Some(right),
+            (_, true) => Some(left),
+            _ => None,
+        },
+        _ => None,
+    }
+}
