@@ -79,6 +79,7 @@ use crate::scalar::Scalar;
     message = "`{Self}` cannot be kept in device memory",
     note = "the types of kernels are the integer types, f32, f64, f16, bf16, e4m3, e5m2, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
     note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic",
+    note = "a tuple is a value of variables alone; for memory, write a struct with `#[derive(DeviceCopy)]`",
     note = "an enum whose variants have fields is a value of variables alone; for memory, write a struct with a fieldless enum and the fields of all variants"
 )]
 pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {

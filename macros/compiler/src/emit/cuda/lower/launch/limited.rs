@@ -8,9 +8,9 @@ use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::walk::walk;
 
-/// The most expressions that are read for the sides of a condition, and the most terms of them.
-const MOST_READ: usize = 40;
-const MOST_TERMS: usize = 40;
+/// The most expressions that are read for the sides of a condition, and the most terms of a value with conditions.
+const MOST_READ: usize = 100;
+const MOST_TERMS: usize = 150;
 
 /// How deep names are followed to what a condition is computed of.
 const DEEPEST: usize = 4;
@@ -44,39 +44,43 @@ impl<'e> Scope<'e> {
         terms
     }
 
-    /// Adds the conditions of what is computed of a variable, or of a number of the launch.
-    pub(super) fn limited_by_conditions(&mut self, expr: &'e Expr, mut terms: Terms) -> Terms {
+    /// Returns the conditions of what is computed of a variable, or of a number of the launch. A condition that limits an expression around it
+    /// is not among them.
+    pub(super) fn conditions_of(&self, expr: &'e Expr) -> Vec<usize> {
         let is_named = matches!(
             expr.kind,
             ExprKind::Local(_) | ExprKind::Axis(..) | ExprKind::Field { .. } | ExprKind::Op { op: Op::Query(..), .. }
         );
         if !is_named || self.conditioned.is_some() {
-            return terms;
+            return Vec::new();
         }
-        for index in 0..self.limits.len() {
-            let Some(Limit { subject, comparison, bound, .. }) = self.limits[index] else { continue };
+        let says_more = |index: &usize| {
+            let Some(Limit { subject, bound, .. }) = self.limits[*index] else { return false };
+            let mirrored = self.mirrored(*index);
+            let is_known = |index: &usize| self.busy.contains(index) || self.around.contains(index);
             let sides = [subject, bound];
-            let is_limited = sides.iter().any(|side| is_same(side, expr) || sum_with(side, expr).is_some());
-            // The mirrored comparison says the same, and an expression around this one may be limited by it.
-            let both = [Some(index), self.mirrored(index)];
-            let is_known = self.busy.contains(&index)
-                || both[1].is_some_and(|other| other < index)
-                || both.iter().flatten().any(|index| self.around.contains(index));
-            if is_limited || is_known || !sides.iter().any(|side| self.is_computed_of(side, expr, 0)) {
-                continue;
-            }
+            // The mirrored comparison says the same.
+            !mirrored.is_some_and(|other| other < *index)
+                && ![Some(*index), mirrored].iter().flatten().any(is_known)
+                && !sides.iter().any(|side| is_same(side, expr) || sum_with(side, expr).is_some())
+                && sides.iter().any(|side| self.is_computed_of(side, expr, 0))
+        };
+        (0..self.limits.len()).filter(says_more).collect()
+    }
+
+    /// Adds conditions of what is computed of an expression.
+    pub(super) fn limited_by_conditions(&mut self, expr: &'e Expr, conditions: Vec<usize>, mut terms: Terms) -> Terms {
+        for index in conditions {
+            let Some(Limit { subject, comparison, bound, .. }) = self.limits[index] else { continue };
             let (outer, left) = (self.begin_limit(index), std::mem::replace(&mut self.left, MOST_READ));
             self.conditioned = Some(expr);
-            let [subject, bound] = sides.map(|side| self.terms(side));
+            let sides = [subject, bound].map(|side| self.terms(side)).concat();
             self.conditioned = None;
             self.left = left;
             self.busy.truncate(outer);
-            if subject.len() + bound.len() <= MOST_TERMS
-                && subject.iter().chain(&bound).any(|term| *term == Term::Conditioned)
-            {
+            if terms.len() + sides.len() <= MOST_TERMS && sides.contains(&Term::Conditioned) {
                 terms.push(Term::Condition);
-                terms.extend(subject);
-                terms.extend(bound);
+                terms.extend(sides);
                 terms.push(Term::LimitByCondition(comparison));
             }
         }

@@ -36,13 +36,13 @@ impl<'e> Scope<'e> {
         let Some(left) = self.left.checked_sub(1).filter(|_| self.depth < DEEPEST) else { return vec![Term::Unknown] };
         self.left = left;
         self.depth += 1;
-        let own = self.limits_of(expr);
+        let (limits, conditions) = (self.limits_of(expr), self.conditions_of(expr));
         let outer = self.around.len();
-        self.around.extend(own.iter().map(|(index, _)| *index));
+        self.around.extend(limits.iter().map(|(index, _)| index).chain(&conditions));
         let terms = self.computed(expr);
         self.around.truncate(outer);
-        let terms = self.limited(own, terms);
-        let terms = self.limited_by_conditions(expr, terms);
+        let terms = self.limited(limits, terms);
+        let terms = self.limited_by_conditions(expr, conditions, terms);
         self.depth -= 1;
         if terms.len() > MOST_TERMS { vec![Term::Unknown] } else { terms }
     }
