@@ -32,7 +32,7 @@ pub(super) fn unrolled(function: &Function, whole: &Expr, outer: &BTreeSet<Local
     let scaled = Scaled::of(body)?;
     let begins_constant = init(function, scaled.local).is_some_and(|init| is_constant(init, outer));
     let is_only_write = writes(whole, scaled.local) == 1;
-    let is_small = || size(body).saturating_mul(scaled.iterations()) <= LARGEST;
+    let is_small = || size(function, body).saturating_mul(scaled.iterations()) <= LARGEST;
     (begins_constant && is_only_write && ends(condition, scaled.local, outer) && is_small()).then_some(scaled.local)
 }
 
@@ -53,7 +53,8 @@ pub(super) fn most_iterations(
     });
     let shifts = || local.is_some_and(|local| shifts_constant(body, local)) && meets(body);
     let is_plain = matches!(range.adaptors[..], [] | [Adaptor::Rev]);
-    (is_plain && (scaled.is_some() || shifts())).then(|| (MOST_ITERATIONS.min(LARGEST / size(body).max(1)), scaled))
+    (is_plain && (scaled.is_some() || shifts()))
+        .then(|| (MOST_ITERATIONS.min(LARGEST / size(function, body).max(1)), scaled))
 }
 
 /// Whether threads meet in a body.
@@ -128,11 +129,16 @@ fn init(function: &Function, local: LocalId) -> Option<&Expr> {
     found
 }
 
-/// The number of expressions of a body with its loops unrolled.
-fn size(body: &Block) -> u64 {
+/// The number of expressions of a body with its loops unrolled. A loop whose variable begins with that of a loop around it, as the rounds in a
+/// stage of a sorting network do, has half of the iterations on average.
+fn size(function: &Function, body: &Block) -> u64 {
+    let iterations = |scaled: Scaled<'_>| {
+        let begins_constant = init(function, scaled.local).is_some_and(|init| is_constant(init, &BTreeSet::new()));
+        if begins_constant { scaled.iterations() } else { scaled.iterations().div_ceil(2) }
+    };
     let size = size_by(body, |expr| match &expr.kind {
         ExprKind::For { range, .. } => Some(range.count().unwrap_or(ROUNDS)),
-        ExprKind::While { body, .. } => Some(Scaled::of(body).map_or(ROUNDS, |scaled| scaled.iterations())),
+        ExprKind::While { body, .. } => Some(Scaled::of(body).map_or(ROUNDS, iterations)),
         ExprKind::Loop { .. } => Some(ROUNDS),
         ExprKind::Call { .. } => Some(CALLED),
         _ => Some(1),

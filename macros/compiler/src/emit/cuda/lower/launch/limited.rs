@@ -1,9 +1,9 @@
 //! What the conditions around an expression add to its terms (`limits`): that it is less than `width`, say, or that a sum with it is; or the condition itself,
 //! if it is one of what is computed of the expression: `i % width != 0`, or `column != 0` where `column` is `2 * x + odd`.
 
-use super::limits::{Limit, is_same};
+use super::limits::{Limit, is_number, is_same};
 use super::scope::{Origin, Scope};
-use crate::emit::cuda::at_launch::{Term, Terms};
+use crate::emit::cuda::at_launch::{Comparison, Term, Terms};
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::walk::walk;
@@ -51,19 +51,22 @@ impl<'e> Scope<'e> {
             expr.kind,
             ExprKind::Local(_) | ExprKind::Axis(..) | ExprKind::Field { .. } | ExprKind::Op { op: Op::Query(..), .. }
         );
-        if !is_named || self.conditioned.is_some() {
+        if !is_named || self.conditioned.is_some() || is_number(expr, self.function) {
             return Vec::new();
         }
         let says_more = |index: &usize| {
-            let Some(Limit { subject, bound, .. }) = self.limits[*index] else { return false };
+            let Some(Limit { subject, comparison, bound, .. }) = self.limits[*index] else { return false };
             let mirrored = self.mirrored(*index);
             let is_known = |index: &usize| self.busy.contains(index) || self.around.contains(index);
             let sides = [subject, bound];
+            // What is less than a number together with other variables says little of each.
+            let is_equality = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
             // The mirrored comparison says the same.
             !mirrored.is_some_and(|other| other < *index)
                 && ![Some(*index), mirrored].iter().flatten().any(is_known)
                 && !sides.iter().any(|side| is_same(side, expr) || sum_with(side, expr).is_some())
                 && sides.iter().any(|side| self.is_computed_of(side, expr, 0))
+                && (is_equality || sides.iter().all(|side| self.is_computed_of_one(side, expr, 0)))
         };
         (0..self.limits.len()).filter(says_more).collect()
     }
@@ -101,6 +104,24 @@ impl<'e> Scope<'e> {
         let is_mirrored =
             |other: &Limit<'e>| std::ptr::eq(other.subject, *bound) && std::ptr::eq(other.bound, *subject);
         self.limits.iter().position(|other| other.as_ref().is_some_and(is_mirrored))
+    }
+
+    /// Whether an expression is computed of another one and of numbers that are the same in all threads.
+    fn is_computed_of_one(&self, expr: &'e Expr, part: &Expr, depth: usize) -> bool {
+        if is_same(expr, part) || is_number(expr, self.function) {
+            return true;
+        }
+        match &expr.kind {
+            ExprKind::Local(local) => match self.origin(*local) {
+                Some(Origin::Value(init, _)) if depth < DEEPEST => self.is_computed_of_one(init, part, depth + 1),
+                _ => false,
+            },
+            ExprKind::Typed(inner, _) | ExprKind::Cast(inner, _) => self.is_computed_of_one(inner, part, depth),
+            ExprKind::Binary { left, right, .. } => {
+                [left, right].iter().all(|side| self.is_computed_of_one(side, part, depth))
+            }
+            _ => false,
+        }
     }
 
     /// Whether an expression is computed of another one, also by names of values.

@@ -87,7 +87,7 @@ pub(super) fn comparison(op: BinaryOp, holds: bool) -> Option<Comparison> {
 }
 
 /// Whether an expression is one number in each launch, of which nothing has to be said: a literal, a constant, a parameter of a kernel, or a length.
-fn is_number(expr: &Expr, function: &Function) -> bool {
+pub(super) fn is_number(expr: &Expr, function: &Function) -> bool {
     match &expr.kind {
         ExprKind::Typed(inner, _) | ExprKind::Cast(inner, _) => is_number(inner, function),
         ExprKind::Local(local) => {
