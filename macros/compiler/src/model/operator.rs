@@ -108,6 +108,10 @@ impl BinaryOp {
     pub(crate) fn short_circuits(self) -> bool {
         matches!(self, BinaryOp::And | BinaryOp::Or)
     }
+
+    pub(crate) fn compares(self) -> bool {
+        !self.is_arithmetic() && !self.short_circuits()
+    }
 }
 
 /// The traits of operators that are functions, without those that assign.

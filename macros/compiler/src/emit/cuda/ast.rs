@@ -192,6 +192,8 @@ pub(crate) enum AtLaunchForm {
     Index,
     /// `word_at_launch<3>(of)`, of the first operand of an operation.
     Word,
+    /// `once_at_launch<3>(of)`, of a dividend.
+    Once,
     /// `(holds_at_launch<3> || of)`, of a test.
     Or,
     /// `(holds_at_launch<3> ? unchecked : of)`

@@ -281,6 +281,7 @@ impl Printer<'_> {
         let before = match form {
             AtLaunchForm::Index => [name("at_launch"), vec!["(".into()]].concat(),
             AtLaunchForm::Word => [name("word_at_launch"), vec!["(".into()]].concat(),
+            AtLaunchForm::Once => [name("once_at_launch"), vec!["(".into()]].concat(),
             AtLaunchForm::Or => [vec!["(".into()], name("holds_at_launch"), vec![" || ".into()]].concat(),
             AtLaunchForm::Otherwise(unchecked) => {
                 let mut inner = Printer { out: Vec::new(), indent: self.indent, names: self.names };

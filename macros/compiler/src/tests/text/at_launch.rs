@@ -206,10 +206,7 @@ fn conditions_of_what_is_computed() {
     // Of other variables, what is less than a number says little.
     let tile = "let x = this_thread_block().thread_rank() as usize; if i % w * 32 + x % 32 < n { out[x / 32] = 1.0; }";
     has(&format!("{RANK} {tile}"), &["div(T(RankInBlock), 32) < len1"]);
-    has(
-        &format!("{RANK} if 2 * i + 2 < n {{ out[2 * i + 1] = 1.0; }}"),
-        &["((2 * RankInGrid{((2 * _) + 2) < p2}) + 1) < len1"],
-    );
+    has(&format!("{RANK} if 2 * i + 2 < n {{ out[i] = 1.0; }}"), &["RankInGrid{((2 * _) + 2) < p2} < len1"]);
     let kept = "let mut last = 0; for j in 0..n { if last != 0 { out[j] = 1.0; } last = j + 1; }";
     has(kept, &["(0..p2) < len1"]);
 }

@@ -6,15 +6,26 @@ use super::super::{errors, expand};
 use super::at_launch::{KERNEL, WORDS, all_checks, checks, infix};
 use super::{list, text};
 
+/// Returns the numbers in a body that are to be words.
+#[track_caller]
+fn words(body: &str) -> Vec<String> {
+    let all = all_checks(&format!("{KERNEL} {{ {body} }}"));
+    let words = all.iter().filter_map(|check| check.strip_suffix(WORDS));
+    words.map(|number| number.trim_end().to_string()).collect()
+}
+
+#[track_caller]
+fn has(body: &str, expected: &[&str]) {
+    assert_eq!(words(body), expected, "{body}");
+}
+
+#[track_caller]
+fn has_none(body: &str) {
+    has(body, &[]);
+}
+
 #[test]
 fn operations_on_words() {
-    let words = |body: &str| {
-        let all = all_checks(&format!("{KERNEL} {{ {body} }}"));
-        let words = all.iter().filter_map(|check| check.strip_suffix(WORDS));
-        words.map(|number| number.trim_end().to_string()).collect::<Vec<String>>()
-    };
-    let has = |body: &str, expected: &[&str]| assert_eq!(words(body), expected, "{body}");
-    let has_none = |body: &str| has(body, &[]);
     has("let (a, b) = (n * 4, w); out[a / b % n] = 1.0;", &["max((p2 * 4), p3)", "max(div((p2 * 4), p3), p2)"]);
     // A constant is multiplied by its inverse, of 64 bits if the other operand may have so many.
     has_none("out[n / 8 + n / 3] = 1.0;");
@@ -37,6 +48,35 @@ fn operations_on_words() {
         (kind == "AtLaunch").then(String::new)
     });
     assert!(text.contains("word_at_launch<0>(n) / w"), "{text}");
+}
+
+#[test]
+fn comparisons_in_loops_are_of_words() {
+    has_none("if n < w { out[0] = 1.0; }");
+    has("for k in 0..4 { if n != w { out[k] = 1.0; } }", &["max(p2, p3)"]);
+    // The compiler unrolls a loop by its own condition.
+    has("let mut k = 0; while k < n { if k + 1 < w { out[k] = 1.0; } k += 1; }", &["max((((? + 1) or 0){<p2} + 1), p3)"]);
+    has("let mut k = n; while w > 0 { loop { if n == w { break; } } }", &["max(p2, p3)"]);
+}
+
+#[test]
+fn remainders_of_little_more_than_the_divisor() {
+    let twice = |body: &str| {
+        let all = all_checks(&format!("{KERNEL} {{ {body} }}"));
+        all.into_iter().filter(|check| check.contains("< (2 * ")).collect::<Vec<String>>()
+    };
+    assert_eq!(twice("out[(n + 1) % w] = 1.0;"), ["(p2 + 1) < (2 * p3)"]);
+    let rank = "let block = this_thread_block();";
+    assert_eq!(
+        twice(&format!("{rank} out[((block.thread_rank() + 1) % block.num_threads()) as usize] = 1.0;")),
+        ["(RankInBlock + 1) < (2 * ThreadsOfBlock)"]
+    );
+    assert!(
+        twice("out[n % w] = 1.0; out[(n + 1) % 7] = 1.0; out[(n * w) % w] = 1.0; out[0] = (x[0] + 1.0) % x[1];")
+            .is_empty()
+    );
+    let text = text(&format!("{KERNEL} {{ out[(n + 1) % w] = 1.0; }}"), |kind| (kind == "AtLaunch").then(String::new));
+    assert!(text.contains("once_at_launch<1>(word_at_launch<0>((n + 1))) % w"), "{text}");
 }
 
 /// Returns what is to be aligned of each access of a vector: the element with which it begins, counted from an address, and the lanes.

@@ -18,6 +18,12 @@ struct word {
     Number number;
 };
 
+// A dividend that is less than twice the divisor.
+template <class Number>
+struct once {
+    Number number;
+};
+
 template <class T>
 inline constexpr bool is_integer = false;
 template <class Raw>
@@ -27,6 +33,11 @@ template <class T>
 inline constexpr bool is_wide = false;
 template <class Raw>
 inline constexpr bool is_wide<integer<Raw>> = sizeof(Raw) == 8 && !signed_integer<Raw>;
+
+template <class T>
+inline constexpr bool is_dividend = is_integer<T>;
+template <class Raw>
+inline constexpr bool is_dividend<word<integer<Raw>>> = true;
 
 template <class Raw>
 __device__ __forceinline__ constexpr integer<unsigned> low(integer<Raw> number) {
@@ -56,6 +67,52 @@ __device__ __forceinline__ constexpr auto word_at_launch(Number first) {
     } else {
         return first;
     }
+}
+
+// The dividend of a remainder, from which the divisor is taken once at most if the check of this number holds.
+template <unsigned number, class Number>
+__device__ __forceinline__ constexpr auto once_at_launch(Number dividend) {
+    if constexpr (holds_at_launch<number> && detail::is_dividend<Number>) {
+        return detail::once<Number>{dividend};
+    } else {
+        return dividend;
+    }
+}
+
+template <class Raw>
+__device__ __forceinline__ constexpr integer<Raw> operator%(detail::once<integer<Raw>> a, detail::given<detail::divisor<integer<Raw>>> b) {
+    const Raw dividend = a.number.value, by = b.value.value;
+    return integer<Raw>(dividend < by ? dividend : static_cast<Raw>(dividend - by));
+}
+template <class Raw>
+__device__ __forceinline__ constexpr integer<Raw> operator%(detail::once<detail::word<integer<Raw>>> a, detail::given<detail::divisor<integer<Raw>>> b) {
+    const unsigned dividend = detail::low(a.number.number).value, by = detail::low(b.value).value;
+    return detail::from_low<Raw>(integer<unsigned>(dividend < by ? dividend : dividend - by));
+}
+
+template <class Raw>
+__device__ __forceinline__ constexpr bool operator<(detail::word<integer<Raw>> a, detail::given<integer<Raw>> b) {
+    return detail::low(a.number) < detail::low(b);
+}
+template <class Raw>
+__device__ __forceinline__ constexpr bool operator<=(detail::word<integer<Raw>> a, detail::given<integer<Raw>> b) {
+    return detail::low(a.number) <= detail::low(b);
+}
+template <class Raw>
+__device__ __forceinline__ constexpr bool operator>(detail::word<integer<Raw>> a, detail::given<integer<Raw>> b) {
+    return detail::low(a.number) > detail::low(b);
+}
+template <class Raw>
+__device__ __forceinline__ constexpr bool operator>=(detail::word<integer<Raw>> a, detail::given<integer<Raw>> b) {
+    return detail::low(a.number) >= detail::low(b);
+}
+template <class Raw>
+__device__ __forceinline__ constexpr bool operator==(detail::word<integer<Raw>> a, detail::given<integer<Raw>> b) {
+    return detail::low(a.number) == detail::low(b);
+}
+template <class Raw>
+__device__ __forceinline__ constexpr bool operator!=(detail::word<integer<Raw>> a, detail::given<integer<Raw>> b) {
+    return detail::low(a.number) != detail::low(b);
 }
 
 // The product has 64 bits.
@@ -110,6 +167,36 @@ template <class A, class B>
     requires(!detail::is_integer<A>)
 __device__ __forceinline__ constexpr auto operator%(detail::word<A> a, B b) {
     return a.number % b;
+}
+template <class A, class B>
+    requires(!detail::is_integer<A>)
+__device__ __forceinline__ constexpr bool operator<(detail::word<A> a, B b) {
+    return a.number < b;
+}
+template <class A, class B>
+    requires(!detail::is_integer<A>)
+__device__ __forceinline__ constexpr bool operator<=(detail::word<A> a, B b) {
+    return a.number <= b;
+}
+template <class A, class B>
+    requires(!detail::is_integer<A>)
+__device__ __forceinline__ constexpr bool operator>(detail::word<A> a, B b) {
+    return a.number > b;
+}
+template <class A, class B>
+    requires(!detail::is_integer<A>)
+__device__ __forceinline__ constexpr bool operator>=(detail::word<A> a, B b) {
+    return a.number >= b;
+}
+template <class A, class B>
+    requires(!detail::is_integer<A>)
+__device__ __forceinline__ constexpr bool operator==(detail::word<A> a, B b) {
+    return a.number == b;
+}
+template <class A, class B>
+    requires(!detail::is_integer<A>)
+__device__ __forceinline__ constexpr bool operator!=(detail::word<A> a, B b) {
+    return a.number != b;
 }
 template <class A, class B>
     requires(!detail::is_integer<A>)

@@ -15,6 +15,8 @@ pub(super) struct Numbered {
     pub(super) accesses: BTreeMap<SiteId, u16>,
     /// The numbers of checks whether numbers are words, by the operations that are faster if they are.
     pub(super) words: BTreeMap<*const Expr, u16>,
+    /// The numbers of checks whether dividends are less than twice the divisor, by the operations.
+    pub(super) once: BTreeMap<*const Expr, u16>,
     /// Whether what is lowered is evaluated before its place.
     is_beforehand: bool,
 }
@@ -50,11 +52,16 @@ impl Lower<'_> {
         result
     }
 
-    /// Returns the first operand of an operation, which is faster if the host knows that its numbers are words.
+    /// Returns the first operand of an operation, which is faster if the host knows that its numbers are words, or that it is a dividend of which at
+    /// most one divisor is taken.
     pub(super) fn word(&self, operation: &Expr, of: CuExpr) -> CuExpr {
-        match self.at_launch.words.get(&std::ptr::from_ref(operation)).filter(|_| !self.at_launch.is_beforehand) {
-            Some(number) => CuExpr::AtLaunch { checks: vec![*number], form: AtLaunchForm::Word, of: Box::new(of) },
-            None => of,
-        }
+        let Numbered { words, once, is_beforehand, .. } = &self.at_launch;
+        let forms = [(words, AtLaunchForm::Word), (once, AtLaunchForm::Once)];
+        forms.into_iter().fold(of, |of, (numbers, form)| {
+            match numbers.get(&std::ptr::from_ref(operation)).filter(|_| !is_beforehand) {
+                Some(number) => CuExpr::AtLaunch { checks: vec![*number], form, of: Box::new(of) },
+                None => of,
+            }
+        })
     }
 }

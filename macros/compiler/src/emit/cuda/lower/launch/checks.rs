@@ -26,6 +26,9 @@ const MOST_CHECKS: usize = 64;
 /// The most of them that ask whether a number is a word.
 const MOST_WORDS: usize = 32;
 
+/// The most comparisons among these.
+const MOST_COMPARISONS: usize = 12;
+
 /// Returns the checks of a function, and their numbers.
 pub(in crate::emit::cuda::lower) fn launch_checks<'e>(
     function: &'e Function,
@@ -38,6 +41,8 @@ pub(in crate::emit::cuda::lower) fn launch_checks<'e>(
         found: AtLaunch::default(),
         numbered: Numbered::default(),
         loops: 0,
+        inside: 0,
+        compared: 0,
     };
     for (param, terms) in walk.uses.params(function) {
         walk.scope.bind(param, Origin::Terms(terms));
@@ -55,6 +60,10 @@ struct Walk<'e> {
     numbered: Numbered,
     /// The loops around the place of which the text does not show how often they repeat.
     loops: usize,
+    /// All loops around the place, but for that whose condition it is in: by its counter, the compiler of CUDA C++ unrolls it.
+    inside: usize,
+    /// The comparisons that are of words.
+    compared: usize,
 }
 
 impl<'e> Walk<'e> {
@@ -184,9 +193,12 @@ impl<'e> Walk<'e> {
             }
             ExprKind::While { condition, body, .. } => {
                 let outer = self.scope.limits.len();
+                let inside = std::mem::take(&mut self.inside);
                 self.condition(condition);
                 self.loops += 1;
+                self.inside = inside + 1;
                 self.block(body);
+                self.inside = inside;
                 self.loops -= 1;
                 self.scope.leave(outer);
             }
@@ -201,7 +213,9 @@ impl<'e> Walk<'e> {
                 }
                 let repeats = usize::from(range.count().is_none());
                 self.loops += repeats;
+                self.inside += 1;
                 self.block(body);
+                self.inside -= 1;
                 self.loops -= repeats;
             }
             ExprKind::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), left, right, .. } => {
@@ -222,6 +236,8 @@ impl<'e> Walk<'e> {
                 if let ExprKind::Call { slot, arguments, .. } = &expr.kind {
                     self.pass_closures(*slot, arguments);
                 }
+                let repeats = usize::from(matches!(expr.kind, ExprKind::Loop { .. }));
+                self.inside += repeats;
                 children(expr, &mut |child| match child {
                     Child::Expr(inner) => self.expr(inner),
                     Child::Block(block) => self.block(block),
@@ -231,6 +247,7 @@ impl<'e> Walk<'e> {
                         self.scope.leave(outer);
                     }
                 });
+                self.inside -= repeats;
                 self.access(expr);
                 self.word(expr);
                 self.call(expr);
@@ -306,23 +323,33 @@ impl<'e> Walk<'e> {
         }
     }
 
-    /// Notes an operation that is faster if the numbers which it is of are words.
+    /// Notes an operation that is faster if the numbers which it is of are words, or if it is a remainder of little more than the divisor.
     fn word(&mut self, expr: &'e Expr) {
-        if self.numbered.words.len() == MOST_WORDS {
+        let Numbered { words, once, .. } = &self.numbered;
+        let is_comparison = matches!(&expr.kind, ExprKind::Binary { op, .. } if op.compares());
+        if words.len() + once.len() >= MOST_WORDS
+            || is_comparison && (self.inside == 0 || self.compared == MOST_COMPARISONS)
+        {
             return;
         }
         self.scope.left = MOST_READ;
         if let Some(number) = self.scope.word(expr)
-            && let Some(check) = self.check(LaunchCheck {
-                index: number,
-                length: vec![Term::Literal(1 << 32)],
-                is_end: false,
-                vector: None,
-                sites: Vec::new(),
-            })
+            && let Some(check) = self.number_below(number, vec![Term::Literal(1 << 32)])
         {
             self.numbered.words.insert(std::ptr::from_ref(expr), check);
+            self.compared += usize::from(is_comparison);
         }
+        self.scope.left = MOST_READ;
+        if let Some([dividend, twice]) = self.scope.once(expr)
+            && let Some(check) = self.number_below(dividend, twice)
+        {
+            self.numbered.once.insert(std::ptr::from_ref(expr), check);
+        }
+    }
+
+    /// Adds a check of a number that is no index. Returns its number.
+    fn number_below(&mut self, index: Terms, length: Terms) -> Option<u16> {
+        self.check(LaunchCheck { index, length, is_end: false, vector: None, sites: Vec::new() })
     }
 
     /// Adds a check. Returns its number.

@@ -18,6 +18,7 @@ impl<'e> Scope<'e> {
     /// Returns the number of an operation that is to be a word, or the largest one of them; `None` if it would not be faster.
     pub(super) fn word(&mut self, expr: &'e Expr) -> Option<Terms> {
         match &expr.kind {
+            ExprKind::Binary { op, left, right, .. } if op.compares() => self.words(&[left, right]),
             ExprKind::Cast(value, ty) => match &ty.shape {
                 TypeShape::Scalar(name, _) => self.converted_word(expr, value, NumberKind::named(name)),
                 _ => None,
@@ -50,6 +51,21 @@ impl<'e> Scope<'e> {
             },
             _ => None,
         }
+    }
+
+    /// Returns the dividend of a remainder and twice the divisor: if the one is less than the other, as in `(x + 1) % width`, it takes a difference at
+    /// most. Remainders by constants are products anyway.
+    pub(super) fn once(&mut self, expr: &'e Expr) -> Option<[Terms; 2]> {
+        let ExprKind::Binary { op: BinaryOp::Rem, left, right, .. } = &expr.kind else { return None };
+        let is_sum = matches!(left.kind, ExprKind::Binary { op: BinaryOp::Add | BinaryOp::Sub, .. });
+        if !is_sum || matches!(right.kind, ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Constant(_)) {
+            return None;
+        }
+        let (dividend, mut twice) = (self.terms(left), vec![Term::Literal(2)]);
+        twice.extend(self.terms(right));
+        twice.push(Term::Operation(Operation::Mul));
+        let is_integer = number_kind(&dividend, self.function) != NumberKind::Float;
+        (is_integer && may_be_known(&dividend) && may_be_known(&twice)).then_some([dividend, twice])
     }
 
     /// Returns the integer of a conversion from or to a float.
