@@ -60,7 +60,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         positions: BTreeMap::new(),
         thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
-        differences: BTreeSet::new(),
+        differences: BTreeMap::new(),
         recast: BTreeMap::new(),
         formulas: BTreeMap::new(),
         computed: BTreeMap::new(),
@@ -160,7 +160,7 @@ struct Builder<'f> {
     /// The locals that are the thread's index.
     thread_indexes: BTreeSet<LocalId>,
     cuts: BTreeMap<NodeId, u32>,
-    differences: BTreeSet<NodeId>,
+    differences: BTreeMap<NodeId, u32>,
     recast: BTreeMap<NodeId, String>,
     formulas: BTreeMap<NodeId, Formula>,
     computed: BTreeMap<NodeId, Computed>,

@@ -46,7 +46,8 @@ pub(super) fn unpaired(automaton: &Automaton) -> Option<Reason> {
             | Action::Ahead(_)
             | Action::Constant(_)
             | Action::Free
-            | Action::Over { .. } => {}
+            | Action::Over { .. }
+            | Action::Past { .. } => {}
         }
         work.extend(node.next.iter().map(|(next, _)| (*next, accesses.clone())));
     }

@@ -85,6 +85,10 @@ pub(super) enum Action {
         barrier: usize,
         parity: bool,
     },
+    /// A branch on whether the phase of the thread's token is over.
+    Past {
+        barrier: usize,
+    },
     Missing,
     End,
 }
@@ -263,6 +267,9 @@ impl Builder<'_> {
                 let parity = is_odd(parity)?;
                 places.barrier(index(barrier)?, rank).map(|barrier| Action::Over { barrier, parity })
             }
+            Op::Branch { condition: Condition::Past { barrier }, .. } => {
+                places.barrier(index(barrier)?, rank).map(|barrier| Action::Past { barrier })
+            }
             Op::WaitToken { barrier } => {
                 places.barrier(index(barrier)?, rank).map(|barrier| Action::WaitToken { barrier })
             }
@@ -386,7 +393,9 @@ impl Automaton {
             let here = &self.nodes[usize::from(node)];
             match here.action {
                 Action::Shared | Action::Constant(_) => return Some(node),
-                Action::End | Action::Free | Action::Over { .. } | Action::Ahead(_) => return None,
+                Action::End | Action::Free | Action::Over { .. } | Action::Past { .. } | Action::Ahead(_) => {
+                    return None;
+                }
                 _ if !here.decides => return None,
                 _ => node = here.after(true).0,
             }

@@ -237,7 +237,9 @@ fn uses(role: &Role) -> Vec<(Expr, Use)> {
                 exact(&index(barrier));
                 exact(&parity.clone().apply(Operator::Rem, Expr::constant(2)));
             }
-            Op::WaitToken { barrier } | Op::Expect { barrier, .. } => exact(&index(barrier)),
+            Op::WaitToken { barrier }
+            | Op::Expect { barrier, .. }
+            | Op::Branch { condition: Condition::Past { barrier }, .. } => exact(&index(barrier)),
             Op::Arrive { barrier, block, .. } => {
                 exact(&index(barrier));
                 exact(block);

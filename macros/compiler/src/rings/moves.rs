@@ -241,7 +241,8 @@ fn settle(machine: &Machine, ledger: &mut Ledger, fork: Fork, group: &[usize]) -
                 | Action::Ahead(_)
                 | Action::Constant(_)
                 | Action::Free
-                | Action::Over { .. }) => {
+                | Action::Over { .. }
+                | Action::Past { .. }) => {
                     if let Some(taken) = next_decision(machine, &work.state, actor, decision) {
                         work.state[ACTOR * actor + 1] += u16::from(*decision == Action::Shared);
                         if let Err(stop) = work.go_on(actor, taken) {
@@ -302,6 +303,10 @@ fn next_decision(machine: &Machine, state: &[u16], actor: usize, action: &Action
             (0..*number).map(|more| known(position + more)).find(|known| *known != Some(true)).unwrap_or(Some(true))
         }
         Action::Constant(number) => machine.constant(state, *number),
+        Action::Past { barrier } => {
+            let token = machine.actors[actor].tokens.iter().find(|(known, _)| known == barrier);
+            Some(token.is_none_or(|(_, at)| state[*at] != 1))
+        }
         Action::Over { barrier, parity } => Some((state[machine.barriers_at + BARRIER * barrier] % 2 == 1) != *parity),
         _ => None,
     }

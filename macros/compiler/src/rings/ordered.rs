@@ -15,7 +15,7 @@ use super::table::Table;
 /// Each unit has to be one actor.
 pub(super) fn proved(machine: &Machine, limit: usize) -> Option<usize> {
     let supported = |action: &Action| match action {
-        Action::Share { .. } | Action::Free | Action::Over { .. } | Action::Missing => false,
+        Action::Share { .. } | Action::Free | Action::Over { .. } | Action::Past { .. } | Action::Missing => false,
         Action::Arrive { count, .. } => *count > 0,
         Action::Copy { kind, .. } => machine.places.copies[*kind].units > 0,
         _ => true,
@@ -198,7 +198,9 @@ impl Step<'_> {
                 let members: Vec<usize> = machine.members(actor, among).collect();
                 facts.meet(known, &members);
             }
-            Action::Share { .. } | Action::Free | Action::Over { .. } | Action::Missing => return None,
+            Action::Share { .. } | Action::Free | Action::Over { .. } | Action::Past { .. } | Action::Missing => {
+                return None;
+            }
             Action::Shared | Action::Ahead(_) | Action::Constant(_) | Action::End => {}
         }
         Some(())

@@ -272,9 +272,8 @@ impl Draft<'_> {
             | (Action::Over { barrier, parity }, Action::Over { barrier: image, parity: other }) => {
                 self.barrier(*barrier, *image, Some(parity != other))
             }
-            (Action::WaitToken { barrier }, Action::WaitToken { barrier: image }) => {
-                self.barrier(*barrier, *image, None)
-            }
+            (Action::WaitToken { barrier }, Action::WaitToken { barrier: image })
+            | (Action::Past { barrier }, Action::Past { barrier: image }) => self.barrier(*barrier, *image, None),
             (
                 Action::Arrive { barrier, count, drops, token },
                 Action::Arrive { barrier: image, count: other, drops: drop, token: kept },

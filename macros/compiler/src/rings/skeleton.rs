@@ -256,6 +256,11 @@ pub enum Condition {
         /// The parity, modulo 2.
         parity: Expr,
     },
+    /// The branch holds if the phase of the thread's last arrival with a token is over when the thread comes to it.
+    Past {
+        /// The barrier, of the own block.
+        barrier: Element,
+    },
 }
 
 impl Skeleton {
@@ -299,7 +304,9 @@ impl Op {
             Op::Wait { barrier, parity } | Op::Branch { condition: Condition::Over { barrier, parity }, .. } => {
                 (Vec::new(), vec![&barrier.index, parity])
             }
-            Op::WaitToken { barrier } | Op::Expect { barrier, .. } => (Vec::new(), vec![&barrier.index]),
+            Op::WaitToken { barrier }
+            | Op::Expect { barrier, .. }
+            | Op::Branch { condition: Condition::Past { barrier }, .. } => (Vec::new(), vec![&barrier.index]),
             Op::Arrive { barrier, block, .. } => (Vec::new(), vec![&barrier.index, block]),
             Op::Copy { slot, barrier, block, signals, from, .. } => {
                 let from = from.iter().map(|from| &from.index);

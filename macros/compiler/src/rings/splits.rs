@@ -96,7 +96,8 @@ pub(super) fn not_represented(skeleton: &Skeleton) -> Option<Reason> {
 /// Returns a step that tests whether a phase is over: it is taken right after the step before, so that some runs are left out.
 pub(super) fn tests(skeleton: &Skeleton) -> Option<Reason> {
     let mut steps = skeleton.roles.iter().flat_map(|role| &role.steps);
-    let is_test = |step: &&Step| matches!(step.op, Op::Branch { condition: Condition::Over { .. }, .. });
+    let is_test =
+        |step: &&Step| matches!(step.op, Op::Branch { condition: Condition::Over { .. } | Condition::Past { .. }, .. });
     steps.find(is_test).map(|step| Reason::FreeDecision { step: step.id })
 }
 

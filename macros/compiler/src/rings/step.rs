@@ -156,6 +156,7 @@ impl Work<'_> {
             | Action::Constant(_)
             | Action::Free
             | Action::Over { .. }
+            | Action::Past { .. }
             | Action::End => {
                 return Ok(Done::Alone);
             }

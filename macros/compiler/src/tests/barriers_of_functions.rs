@@ -143,3 +143,51 @@ fn a_function_that_initializes_is_called_again() {
         wrong(&body(&calls), "barrier_reinit");
     }
 }
+
+/// Whether a barrier is used before the `init` of one thread is known, with a call in between: one in which no thread learns of others
+/// does not make it known.
+#[test]
+fn calls_before_others_know_of_an_init() {
+    let functions = "
+        #[device] fn next(k: u32) -> u32 { (k + 1) % 2 }
+        #[device] fn twice(k: u32) -> u32 { next(next(k)) }
+        #[device] fn meet() { this_thread_block().sync(); }
+        #[device] fn meet_removed(k: u32) -> u32 { meet(); k }
+        #[device] fn flag(seen: &mut [u32]) { while seen.atomic(0).load(Acquire) == 0 {} }
+        #[device] fn count(seen: &mut [u32]) -> u32 { seen[0] }
+        #[derive(Clone, Copy, DeviceCopy)] #[repr(C)] struct Stage { at: u32 }
+        #[device] impl Stage {
+            fn new() -> Stage { Stage { at: 0 } }
+            fn step(&mut self) { self.at = (self.at + 1) % 2; }
+        }";
+    let broken = |call: &str, used: &str| {
+        let file = format!(
+            "{functions}
+            #[cluster_kernel(block = 64)] fn kernel(seen: &mut [u32]) {{
+                let block = this_thread_block();
+                let bars = shared_barriers::<2>();
+                if block.thread_rank() == 0 {{ for s in 0..2 {{ bars[s].init(64); }} }}
+                {call}
+                {used}
+            }}"
+        );
+        session().check_file(&file).iter().map(|fault| fault.rule().to_string()).collect::<Vec<_>>()
+    };
+    for used in ["bars[0].arrive_and_wait();", "for k in 0..4 { bars[k % 2].arrive_and_wait(); }"] {
+        for call in [
+            "",
+            "let s = next(seen[0]);",
+            "let s = twice(3);",
+            "let s = count(seen);",
+            "let mut s = Stage::new(); s.step();",
+            "for k in 0..seen[1] { seen[1] = next(k); }",
+        ] {
+            assert_eq!(broken(call, used), ["barrier_unpublished"], "{call} {used}");
+        }
+        for call in
+            ["block.sync();", "let s = next(3); block.sync();", "meet();", "let s = meet_removed(3);", "flag(seen);"]
+        {
+            assert_eq!(broken(call, used), NONE, "{call} {used}");
+        }
+    }
+}

@@ -149,3 +149,27 @@ fn counts_of_tiles_and_of_several_arrivals() {
         ],
     );
 }
+
+/// Threads that take one way use barriers by their ranks: each has to be initialized.
+#[test]
+fn barriers_of_ranks() {
+    let of = |block: &str, init: &str, used: &str| {
+        super::rules(&format!(
+            "#[cluster_kernel(block = {block})] fn k(out: &mut [u32]) {{
+                let block = this_thread_block();
+                let at = block.thread_index();
+                let bars = shared_barriers::<4>();
+                if block.thread_rank() == 0 {{ for b in {init} {{ bars[b].init(32); }} }}
+                block.sync();
+                let tok = bars[{used}].arrive();
+                bars[{used}].wait(tok);
+            }}"
+        ))
+    };
+    for (block, used) in [("(32, 4)", "at.y"), ("128", "block.thread_rank() / 32"), ("128", "block.thread_rank() >> 5")]
+    {
+        assert_eq!(of(block, "0..4", used), [""; 0], "{used}");
+        assert_eq!(of(block, "0..3", used), ["barrier_uninitialized"], "{used}");
+        assert_eq!(of(block, "1..4", used), ["barrier_uninitialized"], "{used}");
+    }
+}

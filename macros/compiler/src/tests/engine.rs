@@ -92,7 +92,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         contents: BTreeMap::new(),
         positions: BTreeMap::new().into(),
         cuts: BTreeMap::new().into(),
-        differences: BTreeSet::new(),
+        differences: BTreeMap::new(),
         recast: BTreeMap::new(),
         named_lengths: Vec::new(),
         formulas: BTreeMap::new().into(),

@@ -51,7 +51,6 @@ fn ignored_tests_wait_for_no_copy() {
     for test in [
         "while !bar.try_wait(&token) { late += 1; }",
         "if !bar.try_wait(&token) { bar.wait(token); }",
-        "if !bar.try_wait(&token) { return; }",
         "if !bar.try_wait(&token) { is_over = false; } if !is_over { bar.wait(token); }",
         "if !bar.try_wait(&token) { late += 1; } if late > 0 { bar.wait(token); }",
         "if !bar.try_wait(&token) { late += 1; } while late > 0 { bar.wait_parity(false); late = 0; }",
@@ -68,6 +67,68 @@ fn ignored_tests_wait_for_no_copy() {
         "is_over = bar.try_wait(&token); while !is_over { is_over = bar.try_wait(&token); }",
     ] {
         assert!(of(test).is_empty(), "{test}: {:?}", of(test));
+    }
+}
+
+/// Where all threads give up, the block exits while the copy is in flight.
+#[test]
+fn threads_that_give_up() {
+    let broken = rules(
+        "#[cluster_kernel(block = 64)] fn k(input: &[u32], out: &mut [u32]) {
+            let block = this_thread_block();
+            let i = block.thread_rank();
+            let (tile, bar) = (shared_array::<u32, 64>(), shared_barrier());
+            bar.init_collective(&block, 64);
+            memcpy_async(&block, &tile, &input[0..64], &bar);
+            let token = bar.arrive();
+            if !bar.try_wait(&token) { return; }
+            out[i] = tile[63 - i];
+        }",
+    );
+    assert_eq!(broken, ["ring_undrained"]);
+}
+
+/// What is read where an answer says that the phase is not over is not in order, and what is read where it is over is.
+#[test]
+fn answers_the_wrong_way_round() {
+    let of = |test: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 64)] fn k(input: &[u32], out: &mut [u32]) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let (tile, bar) = (shared_array::<u32, 64>(), shared_barrier());
+                bar.init_collective(&block, 64);
+                tile[i] = input[i];
+                let token = bar.arrive();
+                {test}
+            }}"
+        ))
+    };
+    for (right, wrong) in [
+        ("if bar.try_wait(&token) { out[i] = tile[63 - i]; }", "if !bar.try_wait(&token) { out[i] = tile[63 - i]; }"),
+        (
+            "if !bar.try_wait(&token) { out[i] = 0; } else { out[i] = tile[63 - i]; }",
+            "if bar.try_wait(&token) { out[i] = 0; } else { out[i] = tile[63 - i]; }",
+        ),
+        (
+            "let over = bar.try_wait(&token); if over { out[i] = tile[63 - i]; }",
+            "let over = !bar.try_wait(&token); if over { out[i] = tile[63 - i]; }",
+        ),
+        (
+            "if !bar.try_wait(&token) { bar.wait(token); } out[i] = tile[63 - i];",
+            "if bar.try_wait(&token) { bar.wait(token); } out[i] = tile[63 - i];",
+        ),
+        (
+            "if !bar.try_wait(&token) { return; } out[i] = tile[63 - i];",
+            "if bar.try_wait(&token) { return; } out[i] = tile[63 - i];",
+        ),
+        (
+            "if bar.try_wait_for(&token, 100) { out[i] = tile[63 - i]; }",
+            "if !bar.try_wait_for(&token, 100) { out[i] = tile[63 - i]; }",
+        ),
+    ] {
+        assert_eq!(of(right), [""; 0], "{right}");
+        assert_eq!(of(wrong), ["ring_overwrite"], "{wrong}");
     }
 }
 

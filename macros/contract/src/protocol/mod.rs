@@ -16,7 +16,7 @@ pub use uses::{CONFLICTING, Clashes, CopyUses, DYNAMIC, ParameterUses, Party, Wh
 use bitflags::bitflags;
 
 bitflags! {
-    /// What a function does at the barriers of the cluster, and its waits for copies. All flags are may-facts: a flag that is not set
+    /// What a function does at the barriers of the cluster, its waits for copies, and what it may learn. All flags are may-facts: a flag that is not set
     /// is a promise.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub struct Behavior: u32 {
@@ -54,6 +54,8 @@ bitflags! {
         const WAITS_FOR_PRODUCTS = 1 << 15;
         /// The function may wait for the product that was the last one when it was called, too, rather than for those before it alone.
         const WAITS_FOR_LAST_PRODUCT = 1 << 16;
+        /// A thread may learn in the function what others have done: it has a barrier, a wait or test at a phase barrier, an atomic.
+        const MAY_LEARN = 1 << 17;
         /// The flags of all waits for copies and products.
         const WAITS = Self::WAITS_FOR_GROUP_COPIES.bits()
             | Self::WAITS_FOR_BULK_READS.bits()

@@ -6,10 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::Context;
 use super::lifecycle::{Id, id_of};
 use crate::check::bit_set::BlockSet;
-use crate::check::cfg::{BarrierCall, BarrierCallId, BlockId, Cfg, Root, Shared, Step, StepKind};
+use crate::check::cfg::{BarrierCall, BarrierCallId, BlockId, Cfg, Root, Select, Shared, Step, StepKind};
 use crate::check::reached::Reached;
 use crate::check::runs::{Launch, Observer, Runs, Thread, ThreadId};
 use crate::diag::{Diag, Diags};
@@ -88,9 +90,12 @@ pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) {
     let runs = Runs::of(cx.function, cx.cfg, cx.values.control, threads);
     let given = cx.cfg.calls.iter().flat_map(|call| &call.barriers).filter_map(|(_, region)| id_of(cx.cfg, region));
     let check = Check { cx, runs, hidden: given.map(|id| id.shared).chain(cx.hidden.clone()).collect() };
-    let mut left = STEPS;
-    for (number, launch) in check.launches().into_iter().enumerate() {
-        if let Some(runs) = check.run_all(launch, &reached, &mut left) {
+    // Threads that take one way may still use different barriers.
+    let all = [false].into_iter().chain(check.is_by_rank().then_some(true));
+    let launches = all.flat_map(|all| check.launches().into_iter().enumerate().map(move |launch| (all, launch)));
+    let mut left = [STEPS; 2];
+    for (all, (number, launch)) in launches {
+        if let Some(runs) = check.run_all(launch, &reached, all, &mut left[usize::from(all)]) {
             let argument = launch.argument.filter(|_| check.runs.has_integers);
             let element = launch.element;
             for fault in check.faults(&runs, number == 0) {
@@ -150,15 +155,28 @@ impl<'a, 'f> Check<'a, 'f> {
         launches
     }
 
-    /// The runs of the threads that may initialize or drop out, and of one of the others that come to the same places; `None` if a
-    /// thread fails, or if they take too long.
-    fn run_all(&self, launch: Launch, reached: &Reached, left: &mut usize) -> Option<Vec<OfThread<'a, 'f>>> {
+    /// Whether threads of a block select a barrier by something in which they differ.
+    fn is_by_rank(&self) -> bool {
+        let Context { cfg, values, .. } = *self.cx;
+        let mut indexes = cfg.barrier_calls.iter().flat_map(|call| &call.region.path).flat_map(Select::nodes);
+        indexes.any(|index| !values.level(index).is_uniform(Uniformity::Block))
+    }
+
+    /// The runs of the threads that may initialize or drop out, or of all threads, and of one of the others that come to the same places;
+    /// `None` if a thread fails, or if they take too long.
+    fn run_all(
+        &self,
+        launch: Launch,
+        reached: &Reached,
+        all_threads: bool,
+        left: &mut usize,
+    ) -> Option<Vec<OfThread<'a, 'f>>> {
         let blocks: BTreeSet<BlockId> = (0..self.cx.cfg.barrier_calls.len())
             .map(BarrierCallId)
             .filter(|call| begins_alone(self.action(*call)))
             .filter_map(|call| self.cx.block_of(call))
             .collect();
-        let counts = has(self.cx, drops);
+        let counts = all_threads || has(self.cx, drops);
         let mut all = Vec::new();
         for (set, ranks) in reached.sets() {
             let each = counts || blocks.iter().any(|block| set.contains(*block));

@@ -217,18 +217,6 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         }
     }
 
-    /// Threads may have learned here, in a way that is not followed, what others did before.
-    fn may_learn(&self, state: &mut State) {
-        let cluster = self.within == Uniformity::Cluster;
-        for paths in state.paths.values_mut() {
-            paths.each(|path| match path.observers {
-                Observers::OtherThread | Observers::OtherWarp => path.with(Lifecycle::Unknown, Observers::All),
-                Observers::Own | Observers::Arrived(_) if cluster => path.with(Lifecycle::Unknown, Observers::All),
-                Observers::All | Observers::Own | Observers::Arrived(_) => path,
-            });
-        }
-    }
-
     /// Whether a barrier of this group synchronizes all threads of the scope.
     fn contains_scope(&self, group: Group) -> bool {
         match group {
@@ -400,7 +388,7 @@ impl Analysis for Lifecycles<'_, '_> {
                 }
             }
             StepKind::Call(call) => {
-                self.may_learn(state);
+                self.may_learn_in(state, &self.cfg.calls[call.0]);
                 for (argument, id, exact) in self.barrier_arguments(*call) {
                     let known = argument.filter(|_| exact);
                     for touched in self.touched(id) {

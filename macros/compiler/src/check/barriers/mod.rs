@@ -21,6 +21,7 @@ mod expected;
 pub(crate) mod gather;
 mod given;
 mod invalidated;
+mod learned;
 mod lifecycle;
 mod path_states;
 mod repeated;
@@ -58,6 +59,9 @@ use summary::unless;
 pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
     let mut summary = Summary::default();
     repeated::check(function.role, cfg, &mut summary);
+    if function.role == Role::Device {
+        summary.effects.extend(learned::learns(cfg));
+    }
     let cx = Context { function, cfg, values, hidden: hidden(cfg) };
     if cx.ids().is_empty() {
         return summary;
@@ -357,10 +361,8 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         });
         let unpublished = unpublished.min_by_key(|path| path.unless().count());
         // A loop that initializes is taken to do so: what is left to mend is that the others must wait for it.
-        let is_certain = unpublished.is_some_and(|path| path.unless().count() == 0);
-        let is_begun = |path: &PathState| {
-            is_certain && paths.iter().any(|other| other.life == Lifecycle::Live && other.assumed == path.assumed)
-        };
+        let is_begun =
+            |path: &PathState| paths.iter().any(|other| other.life == Lifecycle::Live && other.assumed == path.assumed);
         let is_unbegun = |path: &&PathState| path.observers == Observers::All && is_new(path.life) && !is_begun(path);
         if let Some(path) = paths.iter().filter(is_unbegun).min_by_key(|path| path.unless().count()) {
             let ended = (path.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();

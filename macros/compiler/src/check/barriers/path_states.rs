@@ -28,6 +28,19 @@ pub(super) struct BarrierArgument {
 }
 
 impl BarrierArgument {
+    /// What stands for the argument in the condition that a thread may learn in the callee what others have done.
+    const LEARNED: usize = 0xff;
+
+    /// The condition that a thread may learn in a call what others have done.
+    pub(super) fn learned(slot: u16) -> BarrierArgument {
+        BarrierArgument { slot, argument: BarrierArgument::LEARNED }
+    }
+
+    /// Whether the condition is that a thread may learn in the call what others have done.
+    pub(super) fn is_learned(self) -> bool {
+        self.argument == BarrierArgument::LEARNED
+    }
+
     /// The number of the condition that the callee initializes the barrier. The numbers of branch conditions are lower.
     fn number(self) -> usize {
         1 << 32 | usize::from(self.slot) << 8 | self.argument & 0xff
@@ -114,7 +127,16 @@ impl PathState {
         (Some(yes), no)
     }
 
-    /// The calls of device functions that the paths assume not to initialize the barrier.
+    /// The paths on which a thread learns in a call what others have done, and those on which it does not.
+    pub(super) fn learning(self, call: BarrierArgument) -> Vec<PathState> {
+        let unlearned = self.clone().assuming(call.number(), false);
+        match self.assumed.contains(&(call.number(), false)) {
+            true => vec![self],
+            false => vec![unlearned, self.with(Lifecycle::Unknown, Observers::All).assuming(call.number(), true)],
+        }
+    }
+
+    /// The calls of device functions that the paths assume not to initialize the barrier, or to let the thread learn nothing.
     pub(super) fn unless(&self) -> impl Iterator<Item = BarrierArgument> + '_ {
         self.assumed.iter().filter(|(_, holds)| !holds).filter_map(|(number, _)| BarrierArgument::of(*number))
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use phalanx_contract::protocol::{BarrierUses, ParameterUses};
+use phalanx_contract::protocol::{BarrierUses, Behavior, ParameterUses};
 
 use super::Context;
 use super::gather::Gather;
@@ -55,9 +55,13 @@ impl Summary {
     }
 }
 
-/// The guard that no device function to which the barrier was passed has initialized it.
+/// The guard that no device function to which the barrier was passed has initialized it, and that the thread has learned nothing in others.
 pub(super) fn unless(path: &PathState) -> Guard {
-    path.unless().fold(Guard::default(), |guard, BarrierArgument { slot, argument }| {
-        guard.when(Predicate::Uses(slot, argument, ParameterUses::of_barrier(BarrierUses::KEEPS)))
+    path.unless().fold(Guard::default(), |guard, call| {
+        let BarrierArgument { slot, argument } = call;
+        guard.when(match call.is_learned() {
+            true => Predicate::Never(slot, Behavior::MAY_LEARN),
+            false => Predicate::Uses(slot, argument, ParameterUses::of_barrier(BarrierUses::KEEPS)),
+        })
     })
 }

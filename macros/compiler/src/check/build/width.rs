@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Builder, Value};
+use crate::check::cfg::NodeId;
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType};
 use crate::model::op::Op;
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::{ParamType, TypeShape, ValueType};
+use crate::model::warp::WarpMethod;
 use crate::span::SpanRange;
 
 /// The types of locals, as far as the text shows them.
@@ -54,11 +56,15 @@ impl<'f> Builder<'f> {
         self.shown_types.widths.extend(width.map(|width| (local, width)));
     }
 
-    /// The result of an operator, of which it is noted whether a number of 32 bits without a sign wraps around below zero.
+    /// The result of an operator, of which it is noted where a number without a sign wraps around below zero.
     pub(super) fn wrapping(&mut self, op: BinaryOp, left: &'f Expr, right: &'f Expr, at: SpanRange) -> Value {
         let value = self.binary(op, left, right, at);
-        if op == BinaryOp::Sub && [left, right].into_iter().find_map(|operand| self.width(operand)) == Some(32) {
-            self.differences.insert(value.node);
+        let bits = || [left, right].into_iter().find_map(|operand| self.width(operand));
+        let is_wrapped = |node: &NodeId| self.differences.contains_key(node);
+        let wraps =
+            op == BinaryOp::Sub || op == BinaryOp::Add && self.nodes[value.node.0].operands.iter().any(is_wrapped);
+        if let (true, Some(bits)) = (wraps, bits()) {
+            self.differences.insert(value.node, bits);
         }
         value
     }
@@ -99,6 +105,7 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Cast(_, ty) => width_of(ty),
             ExprKind::Axis(..) | ExprKind::Op { op: Op::Query(..), .. } => Some(32),
+            ExprKind::Op { op: Op::Warp(_, WarpMethod { name: "ballot", .. }), .. } => Some(32),
             ExprKind::Op { op: Op::Length, .. } => Some(64),
             ExprKind::Binary { op: BinaryOp::Shl | BinaryOp::Shr, left, .. } => self.width(left),
             ExprKind::Binary { op, left, right, .. } if op.is_arithmetic() => {

@@ -82,8 +82,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) positions: ByNode<Position>,
     /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.
     pub(crate) cuts: ByNode<u32>,
-    /// The differences of `u32`s, which wrap around below zero.
-    pub(crate) differences: BTreeSet<NodeId>,
+    /// The differences of unsigned numbers, which wrap around below zero, and their sums with others, which wrap back: with their numbers of bits.
+    pub(crate) differences: BTreeMap<NodeId, u32>,
     /// The nodes that casts read and are taken to keep, although the text does not show that their types hold all of the values: with these types.
     pub(crate) recast: BTreeMap<NodeId, String>,
     /// The nodes that are computed from their operands by a known function.

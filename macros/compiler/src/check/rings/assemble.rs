@@ -137,7 +137,9 @@ fn is_of_own_block(op: &Op) -> bool {
         Op::Wait { barrier, parity } | Op::Branch { condition: Condition::Over { barrier, parity }, .. } => {
             same(&barrier.index) && same(parity)
         }
-        Op::WaitToken { barrier } | Op::Expect { barrier, .. } => same(&barrier.index),
+        Op::WaitToken { barrier }
+        | Op::Expect { barrier, .. }
+        | Op::Branch { condition: Condition::Past { barrier }, .. } => same(&barrier.index),
         Op::Arrive { barrier, block, .. } => same(&barrier.index) && own(block),
         Op::Copy { slot, barrier, block, signals, .. } => {
             same(&slot.index) && same(&barrier.index) && own(block) && own(signals)

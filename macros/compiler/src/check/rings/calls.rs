@@ -101,10 +101,13 @@ impl Walker<'_, '_, '_, '_> {
                 };
                 match waits {
                     Some(waits) => waits,
-                    None if kernel.answers(call.result) == Some(index) && self.evaluator.arguments.is_some() => {
+                    // If the answer tells the thread nothing, `traces` compare what threads write themselves.
+                    None if kernel.answers(call.result) == Some(index)
+                        && self.evaluator.arguments.is_some()
+                        && (is_by_parity(call) || !call.is_ignored && !kernel.comes_back(point.0)) =>
+                    {
                         return self.test(point, index, barrier);
                     }
-                    // What the answer tells the thread is left out. If it tells nothing, `traces` compare what threads write themselves.
                     None => {
                         self.program.allows_more |= !call.is_ignored || kernel.cfg.copies.is_empty();
                         return Ok(());
@@ -117,16 +120,19 @@ impl Walker<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Whether some wait takes the token of an arrival, or a loop asks for its phase until that is over.
+    /// Whether some wait takes the token of an arrival, a loop asks for its phase until that is over or, with certain arguments, a test asks.
     fn is_waited_for(&self, arrival: &BarrierCall) -> bool {
         self.kernel().cfg.barrier_calls.iter().enumerate().any(|(index, call)| {
             let action = call.method.action;
+            let is_by_token = action == PhaseAction::TryWait && !is_by_parity(call);
+            let asks = is_by_token && self.evaluator.arguments.is_some();
             let polls = || {
                 let at = self.kernel().evaluated(call.result);
-                let is_test = action == PhaseAction::TryWait && !is_by_parity(call) && !self.is_taken(call);
-                is_test && at.and_then(|(block, _)| self.poll(block)).is_some_and(|(tested, _)| tested == index)
+                is_by_token
+                    && !self.is_taken(call)
+                    && at.and_then(|(block, _)| self.poll(block)).is_some_and(|(tested, _)| tested == index)
             };
-            (action == PhaseAction::Wait || polls()) && array_of(&call.region) == array_of(&arrival.region)
+            (action == PhaseAction::Wait || asks || polls()) && array_of(&call.region) == array_of(&arrival.region)
         })
     }
 
@@ -139,7 +145,7 @@ impl Walker<'_, '_, '_, '_> {
     }
 
     /// Checks that the token of a wait is that of the thread's last arrival at the barrier.
-    fn check_token(&self, wait: &BarrierCall, point: Point) -> Result<(), Refusal> {
+    pub(super) fn check_token(&self, wait: &BarrierCall, point: Point) -> Result<(), Refusal> {
         let kernel = self.kernel();
         let refuse = || Refusal::new(wait.at, "the token need not be that of the thread's last arrival");
         let given = *wait.operands.first().ok_or_else(refuse)?;

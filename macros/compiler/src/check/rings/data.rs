@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use super::kernel::{Kernel, Point};
+use super::kernel::{Kernel, Point, WARP};
+use super::value::{Evaluator, Value};
 use super::walk::Walker;
-use crate::check::cfg::{CopyStep, End, Extent, NodeId, Region, Root, Shared, Source, Variable};
+use crate::check::cfg::{Computed, CopyStep, End, Extent, Granule, NodeId, Region, Root, Shared, Source, Variable};
 use crate::check::thresholds::without_negation;
 use crate::check::uniform::control::following_until;
 use crate::model::expr::BinaryOp;
@@ -27,11 +28,36 @@ impl Walker<'_, '_, '_, '_> {
     }
 }
 
+impl Evaluator<'_, '_, '_> {
+    /// The number of threads whose vote holds because of what the data are in this launch: all, or none.
+    pub(super) fn counted_votes(&self, node: NodeId) -> Value {
+        let large = self.arguments.and_then(|arguments| arguments.large_data);
+        match large.zip(self.kernel.counted(node)) {
+            Some((large, (exceeds, all))) => Value::constant(if exceeds == large { i64::from(all) } else { 0 }),
+            None => Value::Unknown,
+        }
+    }
+}
+
 impl Kernel<'_, '_> {
     /// Whether some branch depends on data alone, and no assertion on what threads load from shared memory.
     pub(super) fn branches_on_data(&self) -> bool {
         let is_shared = |root: Root| matches!(root, Root::Shared(_) | Root::Remote(_));
-        self.tested_parts().into_iter().any(|part| self.exceeds(part).is_some()) && !self.asserts(is_shared)
+        let is_tested = || self.tested_parts().into_iter().any(|part| self.exceeds(part).is_some());
+        let is_counted = || (0..self.cfg.nodes.len()).any(|node| self.counted(NodeId(node)).is_some());
+        (is_tested() || is_counted()) && !self.asserts(is_shared)
+    }
+
+    /// If a number is that of the threads of a warp, or a part of one, whose vote holds: whether it does where the data are large, and how many
+    /// threads there are.
+    fn counted(&self, node: NodeId) -> Option<(bool, u32)> {
+        let Some(Computed::Method { name: "count_ones", .. }) = self.cfg.computed.get(&node) else { return None };
+        let votes = &self.cfg.nodes[self.cfg.first_origin(*self.cfg.nodes[node.0].operands.first()?).0];
+        let (Source::Agreed { team, what: "ballot" }, [vote]) = (&votes.source, &votes.operands[..]) else {
+            return None;
+        };
+        let Granule::Number(all) = team.tile?.size else { return None };
+        Some((self.exceeds(*vote)?, u32::try_from(all).ok().filter(|all| *all <= WARP)?))
     }
 
     /// Whether some branch depends on floats that threads load themselves.

@@ -64,8 +64,9 @@ pub(super) fn find(
     let multiples = [1].into_iter().chain(odd).chain([stages + ARGUMENTS]).map(|number| number * depends.granule);
     let numbers = numbers.chain(multiples.filter(|_| depends.granule > 1));
     let with = |elements| move |number| Arguments::new(number, elements);
-    let launches = numbers.clone().map(with(Elements::Same));
     let last = (stages + ARGUMENTS) * depends.granule;
+    let unequal = if sought.is_some() { depends.unequal(kernel, (depends.granule, last)) } else { Vec::new() };
+    let launches = numbers.clone().map(with(Elements::Same)).chain(unequal);
     let others = [last].into_iter().map(with(Elements::Alternating)).chain(numbers.map(with(Elements::Ascending)));
     let others = others.filter(|_| depends.on_choices);
     // A block that does the work of others, or less than its own, does so beside others.

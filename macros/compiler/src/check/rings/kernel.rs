@@ -69,7 +69,7 @@ pub(super) struct Kernel<'a, 'f> {
     /// Whether loops over ranges from a small number on are taken for the rest of loops from 0 on.
     pub(super) from_zero: Cell<bool>,
     pub(super) long_loops: LongLoops,
-    /// The tests by parity whether a phase is over, by the nodes of their answers.
+    /// The tests whether a phase is over, by the nodes of their answers.
     pub(super) tested: BTreeMap<NodeId, usize>,
     /// The tickets and numbers that threads hand out in the launch that is followed.
     pub(super) handed: RefCell<Option<Rc<Handed>>>,
@@ -114,7 +114,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             long_loops: LongLoops::default(),
             tested: (0..)
                 .zip(&cfg.barrier_calls)
-                .filter(|(_, call)| is_by_parity(call))
+                .filter(|(_, call)| call.method.action == PhaseAction::TryWait)
                 .map(|(at, call)| (call.result, at))
                 .collect(),
             handed: RefCell::default(),

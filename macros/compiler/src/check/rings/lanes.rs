@@ -185,7 +185,8 @@ fn by_lanes(step: &Step, many: u32) -> Option<Vec<Step>> {
         // Each thread leaves for itself; what all decide alike of a launch is known.
         Op::Arrive { .. }
         | Op::Branch {
-            condition: Condition::Shared | Condition::Ahead(_) | Condition::Free | Condition::Over { .. },
+            condition:
+                Condition::Shared | Condition::Ahead(_) | Condition::Free | Condition::Over { .. } | Condition::Past { .. },
             ..
         } => {
             return None;

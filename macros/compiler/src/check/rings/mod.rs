@@ -72,6 +72,7 @@ mod steps;
 mod symbol;
 mod tested;
 mod turns;
+mod unequal;
 mod unmet;
 mod unread;
 mod value;

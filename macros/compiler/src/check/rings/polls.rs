@@ -5,18 +5,25 @@ use super::kernel::{Kernel, Point, Refusal, is_by_parity};
 use super::value::{Evaluator, Value};
 use super::walk::Walker;
 use crate::check::cfg::{AccessKind, BarrierCall, BlockId, End, MemoryStep, NodeId, Source, Step, StepKind};
+use crate::check::uniform::control::reachable;
 use crate::model::barrier::PhaseAction;
 use crate::rings::{Condition, Element, Expr, Op};
 
 impl Kernel<'_, '_> {
-    /// The number of the test by parity whose answer a node is.
+    /// The number of the test whose answer a node is.
     pub(super) fn answers(&self, node: NodeId) -> Option<usize> {
         self.tested.get(&node).copied()
+    }
+
+    /// Whether a thread may come to a block again. A test by a token that is asked again and again has too many runs to follow.
+    pub(super) fn comes_back(&self, block: BlockId) -> bool {
+        let mut next = self.cfg.blocks[block.0].end.successors();
+        next.any(|next| reachable(self.cfg, next, None).contains(block))
     }
 }
 
 impl Evaluator<'_, '_, '_> {
-    /// The answer of a test by parity, with certain arguments.
+    /// The answer of a test, with certain arguments.
     pub(super) fn answer(&self, node: NodeId) -> Option<Value> {
         self.arguments?;
         let test = self.kernel.answers(node)?;
@@ -30,11 +37,21 @@ impl Walker<'_, '_, '_, '_> {
     pub(super) fn test(&mut self, point: Point, index: usize, barrier: Element) -> Result<(), Refusal> {
         let call = &self.evaluator.kernel.cfg.barrier_calls[index];
         let Some(answer) = self.evaluator.counters.get(Counter::Tested(index)) else { return Ok(()) };
-        let parity = call.operands.last().and_then(|parity| self.evaluator.decisive(*parity, point).expr());
-        let parity = parity.ok_or_else(|| Refusal::new(call.at, "the parity is not a function of the round"))?;
+        let condition = match is_by_parity(call) {
+            true => {
+                let parity = call.operands.last().and_then(|parity| self.evaluator.decisive(*parity, point).expr());
+                let parity =
+                    parity.ok_or_else(|| Refusal::new(call.at, "the parity is not a function of the round"))?;
+                Condition::Over { barrier, parity }
+            }
+            false => {
+                self.check_token(call, point)?;
+                Condition::Past { barrier }
+            }
+        };
         let begin = self.program.steps.len();
         let is = |answers: i64| Op::Set(vec![(answer, Expr::constant(answers))]);
-        self.push(point, call.at, Op::Branch { condition: Condition::Over { barrier, parity }, otherwise: begin + 3 });
+        self.push(point, call.at, Op::Branch { condition, otherwise: begin + 3 });
         self.push(point, call.at, is(1));
         self.push(point, call.at, Op::Jump(begin + 4));
         self.push(point, call.at, is(0));

@@ -91,7 +91,8 @@ fn decisions(
                     | Condition::Ahead(_)
                     | Condition::Constant(_)
                     | Condition::Free
-                    | Condition::Over { .. } => {
+                    | Condition::Over { .. }
+                    | Condition::Past { .. } => {
                         constant_of(step).and_then(|constant| constants.get(&constant)).copied()
                     }
                 };

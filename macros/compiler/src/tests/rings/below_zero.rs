@@ -35,6 +35,21 @@ fn the_stage_before_the_first() {
             assert_eq!(released(stages, release), "proved", "{stages}, {release}");
         }
     }
+    // Of numbers of 64 bits, too, and what wraps back is no other stage.
+    for (stages, wide) in [(3, true), (4, true), (5, true), (3, false), (4, false), (5, false)] {
+        let loops = if wide { "for k in 0..n as usize" } else { "for k in 0..n" };
+        let of = |release: &str| {
+            let with = |text: &str| text.replace("for k in 0..n", loops).replace('S', &stages.to_string());
+            let read = with(&format!("for k in 0..n {{ {READ} {release} }}"));
+            verdict("", &sums(stages, "", &with(FILL), &read))
+        };
+        let found = of("let _ = empty[(k - 1) % S].arrive();");
+        assert!(found.starts_with("ring_"), "{stages}, {wide}: {found}");
+        let found = of("let _ = empty[k.wrapping_sub(1) % S].arrive();");
+        assert!(found.starts_with("ring_"), "{stages}, {wide}: {found}");
+        let found = of("let _ = empty[(k - 1 + 1) % S].arrive();");
+        assert!(!found.starts_with("ring_"), "{stages}, {wide}: {found}");
+    }
     // In four stages, three rounds before and one round after are one stage.
     let ahead = "if k >= 3 { let _ = empty[(k - 3) % S].arrive(); }";
     assert_eq!(released(4, ahead), "proved");

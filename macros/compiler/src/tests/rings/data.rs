@@ -81,3 +81,26 @@ fn stages_that_data_do_not_keep() {
         assert_eq!(ring(ty, start, read), [""; 0], "{read}");
     }
 }
+
+/// A release by as many arrivals as threads vote, where data decide about the votes.
+#[test]
+fn releases_that_votes_count() {
+    let votes = "let votes = warp.ballot(x > 0); warp.sync(); if lane == 0 { let _ = empty[k % 2].arrive_n(NUMBER); }";
+    let of = |read: &str| {
+        let read = format!(
+            "let warp = tiled_partition::<32>(&block); let lane = warp.thread_rank(); let x = stages[k % 2][i]; sum += x; {read}"
+        );
+        ring("u32", "0", &read)
+    };
+    assert_eq!(of(&votes.replace("NUMBER", "32")), [""; 0]);
+    for wrong in [
+        votes.replace("NUMBER", "votes.count_ones()"),
+        votes.replace("NUMBER", "32 - votes.count_ones()"),
+        votes.replace("NUMBER", "votes.count_ones().max(1)"),
+    ] {
+        assert!(of(&wrong).iter().any(|rule| rule.starts_with("ring_")), "{wrong}: {:?}", of(&wrong));
+    }
+    // The others arrive themselves.
+    let shared = votes.replace("NUMBER", "votes.count_ones()") + " if x == 0 { let _ = empty[k % 2].arrive(); }";
+    assert_eq!(of(&shared), [""; 0]);
+}

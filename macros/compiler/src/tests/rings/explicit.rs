@@ -231,6 +231,15 @@ impl Run<'_> {
                             let name = self.name(&world, thread, barrier, None);
                             if (world.barriers[&name].phase % 2 == 1) != parity { next } else { *otherwise }
                         }
+                        Op::Branch { condition: Condition::Past { barrier }, otherwise } => {
+                            let name = self.name(&world, thread, barrier, None);
+                            let token = world.threads[thread].tokens.get(&name);
+                            if token.is_none_or(|token| world.barriers[&name].phase != *token) {
+                                next
+                            } else {
+                                *otherwise
+                            }
+                        }
                         Op::Branch { condition: Condition::Free, otherwise } => {
                             let mut other = world.clone();
                             other.threads[thread].at = *otherwise;

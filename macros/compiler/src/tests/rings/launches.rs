@@ -254,3 +254,43 @@ fn sizes_of_types_and_blocks_are_tried() {
         assert_eq!(of_blocks.iter().find(is_of_two_warps).map(|case| case.1), Some(is_proved), "{of_blocks:?}");
     }
 }
+
+/// Where two numbers decide how often a thread waits, arrives or goes round, the caller may pass different ones.
+#[test]
+fn numbers_that_differ() {
+    let of = |before: &str, each: &str| {
+        broken(&format!(
+            "#[cluster_kernel(block = 64)] fn turns(input: &[u32], lens: &[u32], out: &mut [u32], n: u32, m: u32) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let (rows, bar) = (shared_array::<[u32; 64], 2>(), shared_barrier());
+                bar.init_collective(&block, 64);
+                let mut sum = 0;
+                {before}
+                for k in 0..n {{
+                    rows[k % 2][i] = input[k];
+                    {each}
+                    sum += rows[k % 2][63 - i];
+                }}
+                out[i] = sum;
+            }}"
+        ))
+    };
+    let wait = "bar.wait_parity(k % 2 == 1);";
+    for (before, each) in [
+        ("", format!("let _ = bar.arrive(); if k < m {{ {wait} }}")),
+        ("", "let token = bar.arrive(); if k < m { bar.wait(token); }".to_string()),
+        ("", format!("if k < m {{ let _ = bar.arrive(); }} {wait}")),
+        ("", format!("if k >= m {{ break; }} if k < m {{ let _ = bar.arrive(); }} if k < lens[0] {{ {wait} }}")),
+    ] {
+        assert!(of(before, &each).iter().any(|rule| rule.starts_with("ring_")), "{each}");
+    }
+    for (before, each) in [
+        ("", format!("let _ = bar.arrive(); {wait} if k < m {{ sum += 1; }}")),
+        ("assert!(n <= m);", format!("let _ = bar.arrive(); if k < m {{ {wait} }}")),
+        ("assert_eq!(n, m);", format!("if k < m {{ let _ = bar.arrive(); }} {wait}")),
+        ("if n != m { return; }", format!("if k < m {{ let _ = bar.arrive(); }} {wait}")),
+    ] {
+        assert_eq!(of(before, &each), [""; 0], "{before} {each}");
+    }
+}
