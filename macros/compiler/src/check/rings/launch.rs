@@ -88,11 +88,10 @@ impl Kernel<'_, '_> {
         let query = |node: NodeId| self.cfg.queries.get(&node);
         let extent = self.cfg.axes.get(&node).and_then(|(extent, _)| query(self.cfg.origin(*extent)));
         match (query(node), extent) {
-            (Some((Group::Grid, query)), _) => match query.answer {
-                Answer::BlockRank => true,
-                Answer::Number => query.uniform_at != UniformAt::Grid,
-                _ => false,
-            },
+            (Some((Group::Grid, query)), _) => {
+                let is_number = query.answer == Answer::Number && query.uniform_at != UniformAt::Grid;
+                query.answer == Answer::BlockRank || is_number
+            }
             (_, Some((Group::ThreadBlock | Group::Grid, query))) => {
                 query.answer == Answer::Extent && matches!(query.uniform_at, UniformAt::Block | UniformAt::Cluster)
             }

@@ -185,23 +185,26 @@ pub(super) fn separate(
 /// Lets bulk copies and products, by the step and the array that they read, read another array of slots, too. Waits count what is read: so all
 /// that completes in the same way reads two slots in the place of one.
 fn read_twice(actors: &mut [Actors], of: &BTreeMap<(Access, u32), u32>) {
-    let queue = |(role, step): (usize, &Step)| match &step.op {
-        Op::Store { slot, queue } if of.contains_key(&((role, step.id), slot.array)) => Some(*queue),
-        _ => None,
+    let queue = |(role, step): (usize, &Step)| {
+        let Op::Store { slot, queue } = &step.op else { return None };
+        of.contains_key(&((role, step.id), slot.array)).then_some(*queue)
     };
     let queues: BTreeSet<u8> = steps(actors).filter_map(queue).collect();
     for (role, actors) in actors.iter_mut().enumerate().filter(|_| !queues.is_empty()) {
-        rewrite(&mut actors.program, |step| match &step.op {
-            Op::Store { slot, queue } if queues.contains(queue) => {
-                let array = of.get(&((role, step.id), slot.array)).copied().unwrap_or(slot.array);
-                let other = Op::Store { slot: Element { array, ..slot.clone() }, queue: *queue };
-                vec![step.clone(), Step { id: step.id, op: other }]
+        rewrite(&mut actors.program, |step| {
+            let mut step = step.clone();
+            if let Op::WaitStores { queue, but } = &mut step.op
+                && queues.contains(queue)
+            {
+                *but = but.saturating_mul(2);
             }
-            Op::WaitStores { queue, but } if queues.contains(queue) => {
-                let op = Op::WaitStores { queue: *queue, but: but.saturating_mul(2) };
-                vec![Step { id: step.id, op }]
+            let Op::Store { slot, queue } = &step.op else { return vec![step] };
+            if !queues.contains(queue) {
+                return vec![step];
             }
-            _ => vec![step.clone()],
+            let array = of.get(&((role, step.id), slot.array)).copied().unwrap_or(slot.array);
+            let other = Op::Store { slot: Element { array, ..slot.clone() }, queue: *queue };
+            vec![step.clone(), Step { id: step.id, op: other }]
         });
     }
 }

@@ -7,8 +7,8 @@ use super::value::{Value, reached_from};
 use super::walk::Walker;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    AccessKind, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Root, Source, Step as GraphStep, StepKind,
-    ValueStep,
+    AccessId, AccessKind, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Root, Source, Step as GraphStep,
+    StepKind, ValueStep,
 };
 
 impl Walker<'_, '_, '_, '_> {
@@ -117,17 +117,14 @@ impl Kernel<'_, '_> {
 
     /// Whether a value comes out of memory that threads write.
     fn is_learned(&self, node: NodeId) -> bool {
-        match self.cfg.nodes[node.0].source {
-            Source::Call { .. } => return true,
-            Source::Load(root) if root != Root::ReadOnly => return true,
-            _ => {}
+        let source = &self.cfg.nodes[node.0].source;
+        if matches!(source, Source::Call { .. }) || matches!(source, Source::Load(root) if *root != Root::ReadOnly) {
+            return true;
         }
         let Some((block, index)) = self.evaluated(node) else { return false };
         let before = self.cfg.blocks[block.0].steps[..index].iter().rev();
         let mut before = before.take_while(|step| !matches!(step.kind, StepKind::Value(ValueStep::Evaluate(_))));
-        before.any(|step| match step.kind {
-            StepKind::Memory(MemoryStep::Access(id)) => self.cfg.accesses[id.0].kind != AccessKind::Write,
-            _ => false,
-        })
+        let is_write = |access: &AccessId| self.cfg.accesses[access.0].kind == AccessKind::Write;
+        before.any(|step| matches!(&step.kind, StepKind::Memory(MemoryStep::Access(access)) if !is_write(access)))
     }
 }
