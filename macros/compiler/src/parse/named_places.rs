@@ -39,10 +39,13 @@ impl Parser<'_> {
         // The array's own name means the array there.
         let root = root_of(&reference.expr)?;
         let is_hidden = binds(&rest, root);
-        // rustc compares the number of the parts.
-        let (parts, place) = (unnamed(&local.pat), &reference.expr);
-        let compared = parse2(quote_spanned!(SpanRange::of(&local.pat).lo=> let #parts = #place;)).ok()?;
-        rest.insert(0, compared);
+        // rustc compares the number of the parts. A name alone has none, and `let _ = product;` would discard its sums.
+        let parts = unnamed(&local.pat);
+        if !matches!(parts, Pat::Wild(_)) {
+            let place = &reference.expr;
+            let compared = parse2(quote_spanned!(SpanRange::of(&local.pat).lo=> let #parts = #place;)).ok()?;
+            rest.insert(0, compared);
+        }
         (!is_hidden).then_some(rest)
     }
 

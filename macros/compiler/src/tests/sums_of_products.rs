@@ -12,7 +12,7 @@ const FUNCTIONS: [&str; 4] = [
     "fn sum_and_product(wg: &Tile<128>, tile: &SharedArray<Row, 64>) -> (Sums, Busy) { let p = begin(wg, tile); (wg.wait_mma(p), begin(wg, tile)) }",
 ];
 
-const RIGHT: [&str; 18] = [
+const RIGHT: [&str; 20] = [
     "let mut p = M; let mut q = M; for i in 0..n { std::mem::swap(&mut p, &mut q); let s = wg.wait_mma(p); p = wg.mma_async(s, &tile, &tile); } sum = wg.wait_mma(p); let r = wg.wait_mma(q);",
     "let mut busy = None; for i in 0..n { if let Some(p) = busy.replace(M) { sum = wg.wait_mma_except_last(p); } } if let Some(p) = busy { sum = wg.wait_mma(p); }",
     "let mut busy = Some(M); let mut k = 0; while let Some(p) = busy.take() { let s = wg.wait_mma(p); k += 1; if k < n { busy = Some(wg.mma_async(s, &tile, &tile)); } else { sum = s; } }",
@@ -31,9 +31,11 @@ const RIGHT: [&str; 18] = [
     "let (s, p) = sum_and_product(&wg, &tile); sum = wg.wait_mma(p);",
     "let p = keep(&wg, M); sum = wg.wait_mma(p);",
     "let _ = M; wg.wait_mma_prior::<0>();",
+    "let mut busy = M; let r = &mut busy; let old = std::mem::replace(r, M); sum = wg.wait_mma_except_last(old); let last = wg.wait_mma(busy);",
+    "let mut sums = zeros; let r = &mut sums; *r = wg.wait_mma(M); sum = sums;",
 ];
 
-const WRONG: [&str; 20] = [
+const WRONG: [&str; 26] = [
     "let mut p = M; let mut q = M; for i in 0..n { std::mem::swap(&mut p, &mut q); p = M; } sum = wg.wait_mma(p); let r = wg.wait_mma(q);",
     "let mut busy = None; for i in 0..n { busy = Some(M); } if let Some(p) = busy { sum = wg.wait_mma(p); }",
     "let mut busy = None; for i in 0..n { if let Some(p) = busy.replace(M) { sum = wg.wait_mma_except_last(p); } } wg.wait_mma_prior::<0>();",
@@ -54,6 +56,12 @@ const WRONG: [&str; 20] = [
     "let mut busy = begin(&wg, &tile); for i in 0..n { busy = begin(&wg, &tile); } sum = wg.wait_mma(busy);",
     "let p = begin(&wg, &tile); wg.wait_mma_prior::<0>();",
     "let p = M; M; sum = wg.wait_mma(p);",
+    "let mut busy = M; let r = &mut busy; *r = M; sum = wg.wait_mma(busy);",
+    "let mut busy = M; for i in 0..n { let r = &mut busy; let s = &mut *r; *s = M; } sum = wg.wait_mma(busy);",
+    "let mut busy = Some(M); let r = &mut busy; *r = None; wg.wait_mma_prior::<0>();",
+    "let mut pair = (M, 1u32); let r = &mut pair.0; *r = M; sum = wg.wait_mma(pair.0);",
+    "let mut all = [M, M]; let r = &mut all; *r = [M, M]; let [p, q] = all; sum = wg.wait_mma(p); let r = wg.wait_mma(q);",
+    "let mut busy = M; let r = &mut busy; let old = std::mem::replace(r, M); sum = wg.wait_mma(busy);",
 ];
 
 /// Returns the rules that a kernel of a warpgroup with this body breaks.

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::classes::Classes;
-use super::given::{Arguments, Elements};
+use super::given::{Arguments, Elements, Number};
 use super::handed::Handed;
 use super::kernel::{Kernel, Refusal};
+use super::launch::Depends;
 use super::objects::Objects;
 use super::preconditions::Preconditions;
 use super::prove::assemble_most;
@@ -29,6 +30,9 @@ const MANY: i64 = 3;
 
 /// The number of clusters of a grid that has several.
 const CLUSTERS: i64 = 2;
+
+/// The most numbers of which each is tried with a larger value than the others.
+const LARGER: usize = 4;
 
 /// The largest argument for which copies out of rows are followed: each row is then used again.
 const STAGED: i64 = 3;
@@ -73,6 +77,9 @@ pub(super) fn find(
     let several = (1..=stages + ARGUMENTS).map(with(Elements::Same)).map(|arguments| arguments.of_clusters(CLUSTERS));
     let has_tickets = handed.as_ref().is_some_and(Handed::has_tickets);
     let others = others.chain(several.filter(|_| depends.on_grid || has_tickets));
+    let of_places =
+        if sought.is_some() && !has_tickets { of_last_cluster(kernel, &depends, stages) } else { Vec::new() };
+    let others = others.chain(of_places);
     // What comes once in several rounds, as a scale for a group of tiles, comes again only after many.
     let many = [MANY * (stages + ARGUMENTS)].into_iter().map(with(Elements::Same));
     let are_many = sought.is_some() && depends.on_numbers;
@@ -134,6 +141,23 @@ pub(super) fn find(
         ended |= ends;
     }
     None
+}
+
+/// The launches of the threads of another cluster than the first: a block whose parts do not begin with the first one has other stages and
+/// parities, if it counts from there. That it has any parts may need one number that is larger than the others. Where threads take tickets,
+/// the order of the clusters decides, and this is not for them.
+fn of_last_cluster(kernel: &Kernel<'_, '_>, depends: &Depends, stages: i64) -> Vec<Arguments> {
+    if !depends.on_place || !depends.on_numbers {
+        return Vec::new();
+    }
+    let rounds = 1..=stages + ARGUMENTS;
+    let granules = rounds.clone().map(|number| number * depends.granule).filter(|_| depends.granule > 1);
+    let launch = |number| Arguments::new(number, Elements::Same).of_last_cluster(CLUSTERS);
+    let alike = rounds.clone().chain(granules).map(launch);
+    let larger: BTreeSet<Number> = depends.given.iter().filter_map(|node| kernel.number_of(*node)).collect();
+    let larger = larger.into_iter().take(LARGER);
+    let unlike = larger.flat_map(|one| rounds.clone().map(move |number| launch(number).with(one, number * CLUSTERS)));
+    alike.chain(unlike).collect()
 }
 
 /// Looks for small arguments with which a row that a bulk copy reads is written too early, among the arrays that no proof is about.

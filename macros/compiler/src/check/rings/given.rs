@@ -12,8 +12,10 @@ pub(super) struct Arguments {
     /// The value of each scalar parameter and of each length that is not among the others.
     pub(super) number: i64,
     pub(super) elements: Elements,
-    /// The number of clusters of the grid. Threads are those of the first one.
+    /// The number of clusters of the grid.
     pub(super) clusters: i64,
+    /// The cluster that the threads are of.
+    pub(super) cluster: i64,
     /// Whether data that branches compare with literals are all larger than those, or none, if that is certain, too.
     pub(super) large_data: Option<bool>,
     others: BTreeMap<Number, i64>,
@@ -28,12 +30,17 @@ pub(super) struct Number {
 
 impl Arguments {
     pub(super) fn new(number: i64, elements: Elements) -> Arguments {
-        Arguments { number, elements, clusters: 1, large_data: None, others: BTreeMap::new() }
+        Arguments { number, elements, clusters: 1, cluster: 0, large_data: None, others: BTreeMap::new() }
     }
 
     /// Returns these arguments for a grid of so many clusters.
     pub(super) fn of_clusters(self, clusters: i64) -> Arguments {
         Arguments { clusters, ..self }
+    }
+
+    /// Returns these arguments for the last cluster of a grid of so many.
+    pub(super) fn of_last_cluster(self, clusters: i64) -> Arguments {
+        Arguments { clusters, cluster: clusters - 1, ..self }
     }
 
     /// Returns these arguments with data that are all large, or all small.

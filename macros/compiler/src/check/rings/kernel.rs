@@ -1,6 +1,6 @@
 //! A kernel as the extraction reads it: its graph, the sizes of its groups, and where variables are set.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -77,6 +77,8 @@ pub(super) struct Kernel<'a, 'f> {
     pub(super) quiet: RefCell<BTreeSet<usize>>,
     /// For each block that was asked for, the branches on whose arms it is, each with whether it has to go to its first arm.
     pub(super) guards: RefCell<BTreeMap<BlockId, Vec<(BlockId, bool)>>>,
+    /// The nodes whose values depend on what other threads write.
+    pub(super) learned: OnceCell<BTreeSet<NodeId>>,
 }
 
 impl<'a, 'f> Kernel<'a, 'f> {
@@ -119,6 +121,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
                 .collect(),
             handed: RefCell::default(),
             guards: RefCell::default(),
+            learned: OnceCell::default(),
         };
         for (block, content) in cfg.blocks.iter().enumerate() {
             let mut acting = Vec::new();

@@ -1,5 +1,5 @@
-//! A certain launch: the numbers that its parameters, lengths and elements have, and those worth a try, and what the grid says in its first
-//! cluster.
+//! A certain launch: the numbers that its parameters, lengths and elements have, and those worth a try, and what the grid says in one of its
+//! clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +25,8 @@ pub(super) struct Depends {
     pub(super) on_queries: bool,
     /// Whether the number of blocks, clusters or threads of the grid does.
     pub(super) on_grid: bool,
+    /// Whether the place of the block in the grid does.
+    pub(super) on_place: bool,
     /// Whether a truth value or an element of a slice does.
     pub(super) on_choices: bool,
     /// The steps in which the numbers have to grow so that what they are divided to grows by 1.
@@ -48,8 +50,15 @@ impl Kernel<'_, '_> {
         let mut work: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).chain(set).collect();
         let mut seen = BTreeSet::new();
         let given = BTreeSet::new();
-        let mut depends =
-            Depends { on_numbers: false, on_queries: false, on_grid: false, on_choices: false, granule: 1, given };
+        let mut depends = Depends {
+            on_numbers: false,
+            on_queries: false,
+            on_grid: false,
+            on_place: false,
+            on_choices: false,
+            granule: 1,
+            given,
+        };
         let mut granules = BTreeMap::new();
         while let Some(node) = work.pop() {
             if !seen.insert(node) {
@@ -67,10 +76,27 @@ impl Kernel<'_, '_> {
                 let is_number = matches!(query.answer, Answer::BlockCount | Answer::Number | Answer::ThreadCount);
                 *group == Group::Grid && is_number
             });
+            depends.on_place |= self.is_place(node);
             depends.granule = common(depends.granule, self.granule(node, &mut granules, 0));
             work.extend(&self.cfg.nodes[node.0].operands);
         }
         depends
+    }
+
+    /// Whether a value is the rank of the block or of its cluster in the grid, or the index of one of them.
+    fn is_place(&self, node: NodeId) -> bool {
+        let query = |node: NodeId| self.cfg.queries.get(&node);
+        let extent = self.cfg.axes.get(&node).and_then(|(extent, _)| query(self.cfg.origin(*extent)));
+        match (query(node), extent) {
+            (Some((Group::Grid, query)), _) => {
+                let is_number = query.answer == Answer::Number && query.uniform_at != UniformAt::Grid;
+                query.answer == Answer::BlockRank || is_number
+            }
+            (_, Some((Group::ThreadBlock | Group::Grid, query))) => {
+                query.answer == Answer::Extent && matches!(query.uniform_at, UniformAt::Block | UniformAt::Cluster)
+            }
+            _ => false,
+        }
     }
 
     /// The granule of the numbers of which a value is a quotient; 1 if it is none.
@@ -126,6 +152,12 @@ impl Kernel<'_, '_> {
         })
     }
 
+    /// The number of blocks of a cluster along the first axis.
+    fn first_extent(&self) -> Option<i64> {
+        let each = self.function.options.cluster.as_ref().and_then(|cluster| cluster.each.first());
+        each.map_or(Some(1), |extent| self.constants.setting(extent))
+    }
+
     /// Whether a value is computed from what the launch is given, and not from what loops count.
     fn is_given(&self, node: NodeId) -> bool {
         let counters = Counters::default();
@@ -165,13 +197,14 @@ impl Evaluator<'_, '_, '_> {
                 let number = kernel.number_of(node).map_or(arguments.number, |number| arguments.value(number));
                 (number <= most).then(|| Value::constant(number))
             }
-            None => self.of_grid(node, arguments.clusters),
+            None => self.of_grid(node, arguments),
         }
     }
 
-    /// What queries say in the first cluster of a grid.
-    fn of_grid(&self, node: NodeId, clusters: i64) -> Option<Value> {
+    /// What queries say in a cluster of a grid, whose clusters lie along its first axis.
+    fn of_grid(&self, node: NodeId, arguments: &Arguments) -> Option<Value> {
         let kernel = self.kernel;
+        let Arguments { clusters, cluster, .. } = *arguments;
         let blocks = i64::from(kernel.blocks);
         let query = |node: NodeId| kernel.cfg.queries.get(&node).copied();
         if let Some((group, query)) = query(node) {
@@ -179,11 +212,12 @@ impl Evaluator<'_, '_, '_> {
                 // The number of clusters, or the rank of the cluster.
                 (Group::Grid, Answer::Number) => {
                     let is_count = query.uniform_at == UniformAt::Grid;
-                    Some(Value::constant(if is_count { clusters } else { 0 }))
+                    Some(Value::constant(if is_count { clusters } else { cluster }))
                 }
                 (Group::Grid, Answer::BlockCount) => Some(Value::constant(blocks.checked_mul(clusters)?)),
                 (Group::Grid, Answer::BlockRank) => {
-                    Some(Value::Expr(if blocks == 1 { Expr::constant(0) } else { Expr::rank() }))
+                    let own = Value::Expr(if blocks == 1 { Expr::constant(0) } else { Expr::rank() });
+                    Some(binary(BinaryOp::Add, own, Value::constant(blocks.checked_mul(cluster)?)))
                 }
                 (group @ (Group::Grid | Group::Cluster), Answer::ThreadCount) => {
                     let blocks = blocks.checked_mul(if group == Group::Grid { clusters } else { 1 })?;
@@ -192,12 +226,18 @@ impl Evaluator<'_, '_, '_> {
                 (Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced, _) => None,
             };
         }
-        // The axes of the index of a block, or of the first cluster.
+        // The axes of the index of a block, or of a cluster.
         let (extent, axis) = kernel.cfg.axes.get(&node)?;
         let (group, query) = query(kernel.cfg.origin(*extent))?;
         match (group, query.answer, query.uniform_at) {
-            (Group::ThreadBlock | Group::Grid, Answer::Extent, UniformAt::Block) => kernel.block_index(*axis),
-            (Group::Grid, Answer::Extent, UniformAt::Cluster) => Some(Value::constant(0)),
+            (Group::ThreadBlock | Group::Grid, Answer::Extent, UniformAt::Block) => {
+                let within = kernel.block_index(*axis)?;
+                let before = if *axis == 0 { kernel.first_extent()?.checked_mul(cluster)? } else { 0 };
+                Some(binary(BinaryOp::Add, within, Value::constant(before)))
+            }
+            (Group::Grid, Answer::Extent, UniformAt::Cluster) => {
+                Some(Value::constant(if *axis == 0 { cluster } else { 0 }))
+            }
             (Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced, ..) => None,
         }
     }

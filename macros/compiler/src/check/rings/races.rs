@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::{Counter, Counters};
 use super::given::Arguments;
-use super::kernel::{Kernel, Point};
+use super::kernel::{Kernel, Point, array_of};
 use super::objects::Objects;
 use super::slots::Slot;
 use super::value::Evaluator;
 use super::walk::{Program, Sites};
 use super::warps::Actors;
-use crate::check::cfg::{Covers, MemoryStep, NodeId, Select, StepKind};
+use crate::check::cfg::{Completion, CopyStep, Covers, MemoryStep, NodeId, Region, Select, StepKind};
 use crate::rings::{Data, Element, Op, SlotArray, Step};
 
 /// The largest number of elements of a row that threads access as a whole.
@@ -64,6 +64,7 @@ pub(super) fn separate(
     let mut guards: Vec<Guard> =
         objects.slots.iter().enumerate().map(|(slot, of)| Guard { slot, certain: of.whole, stored: false }).collect();
     let mut arrays = Vec::new();
+    let mut read_whole: BTreeMap<(Access, u32), u32> = BTreeMap::new();
     for (slot, of) in objects.slots.iter().enumerate().filter(|(_, of)| !of.whole) {
         let number = narrow(slot);
         let is_stored = |op: &Op| {
@@ -106,8 +107,20 @@ pub(super) fn separate(
             }
         }
         // By access, the arrays that it fills or reads.
-        let mut filled: BTreeMap<Access, u32> = BTreeMap::new();
+        let mut filled: BTreeMap<Access, Vec<u32>> = BTreeMap::new();
         let mut read: BTreeMap<Access, Vec<u32>> = BTreeMap::new();
+        // Whatever a write is of, it is in the way of what reads all of the slot.
+        let stores =
+            steps(actors).filter(|(_, step)| matches!(&step.op, Op::Store { slot, .. } if slot.array == number));
+        let stores = stores.filter(|(_, step)| reads_all(kernel, sites.point(step.id), of));
+        let stores: Vec<(Access, u32)> = stores.map(|(role, step)| ((role, step.id), number)).collect();
+        if copied && !stores.is_empty() && !writes.is_empty() {
+            let array = narrow(objects.slots.len() + arrays.len());
+            writes.iter().for_each(|write| filled.entry(*write).or_default().push(array));
+            read_whole.extend(stores.into_iter().map(|store| (store, array)));
+            guards.push(Guard { slot, certain: true, stored: false });
+            arrays.push(SlotArray { stages: of.stages, parts: 0 });
+        }
         for write in writes {
             let mut by_element: BTreeMap<i64, Vec<(Item, u32)>> = BTreeMap::new();
             for thread in &actors[write.0].threads {
@@ -129,7 +142,7 @@ pub(super) fn separate(
             let met: Vec<Access> = reads.iter().copied().filter(meets).collect();
             if !met.is_empty() {
                 let array = narrow(objects.slots.len() + arrays.len());
-                filled.insert(write, array);
+                filled.entry(write).or_default().push(array);
                 met.into_iter().for_each(|access| read.entry(access).or_default().push(array));
                 guards.push(Guard { slot, certain: true, stored: false });
                 arrays.push(SlotArray { stages: of.stages, parts: 0 });
@@ -151,7 +164,7 @@ pub(super) fn separate(
                     return vec![step.clone()];
                 }
                 let of = |array| Element { array, ..element.clone() };
-                let fill = filled.get(&access).map(|array| match begins {
+                let fill = filled.get(&access).into_iter().flatten().map(|array| match begins {
                     true => Op::BeginFill { slot: of(*array), block: block.clone(), data },
                     false => Op::EndFill { slot: of(*array), block: block.clone() },
                 });
@@ -161,11 +174,52 @@ pub(super) fn separate(
                     true => Op::BeginRead { slot: of(array), block: block.clone(), data },
                     false => Op::EndRead { slot: of(array), block: block.clone() },
                 });
-                fill.into_iter().chain(read).map(|op| Step { id: step.id, op }).collect()
+                fill.chain(read).map(|op| Step { id: step.id, op }).collect()
             });
         }
     }
+    read_twice(actors, &read_whole);
     (guards, arrays)
+}
+
+/// Lets bulk copies and products, by the step and the array that they read, read another array of slots, too. Waits count what is read: so all
+/// that completes in the same way reads two slots in the place of one.
+fn read_twice(actors: &mut [Actors], of: &BTreeMap<(Access, u32), u32>) {
+    let queue = |(role, step): (usize, &Step)| {
+        let Op::Store { slot, queue } = &step.op else { return None };
+        of.contains_key(&((role, step.id), slot.array)).then_some(*queue)
+    };
+    let queues: BTreeSet<u8> = steps(actors).filter_map(queue).collect();
+    for (role, actors) in actors.iter_mut().enumerate().filter(|_| !queues.is_empty()) {
+        rewrite(&mut actors.program, |step| {
+            let mut step = step.clone();
+            if let Op::WaitStores { queue, but } = &mut step.op
+                && queues.contains(queue)
+            {
+                *but = but.saturating_mul(2);
+            }
+            let Op::Store { slot, queue } = &step.op else { return vec![step] };
+            if !queues.contains(queue) {
+                return vec![step];
+            }
+            let array = of.get(&((role, step.id), slot.array)).copied().unwrap_or(slot.array);
+            let other = Op::Store { slot: Element { array, ..slot.clone() }, queue: *queue };
+            vec![step.clone(), Step { id: step.id, op: other }]
+        });
+    }
+}
+
+/// Whether a bulk copy or a product certainly reads all of a slot of this array. The warps of a warpgroup share the left operand of a product:
+/// each reads rows of its own.
+fn reads_all(kernel: &Kernel<'_, '_>, point: Option<Point>, of: &Slot) -> bool {
+    let step = point.and_then(|point| kernel.cfg.blocks[point.0.0].steps.get(point.1));
+    let Some(StepKind::Copy(copy)) = step.map(|step| &step.kind) else { return false };
+    let CopyStep::Begin { reads, completion, .. } = &kernel.cfg.copies[copy.0] else { return false };
+    let is_of = |region: &&Region| array_of(region) == Some(of.array);
+    let own: Vec<&Region> = reads.iter().filter(is_of).collect();
+    let is_right = *completion != Completion::Product || reads.last().as_ref().is_some_and(is_of) && own.len() == 1;
+    let is_whole = |region: &&Region| region.path.len() == of.depth && !region.open && !region.part;
+    is_right && of.tile.is_none() && own.iter().all(is_whole)
 }
 
 /// Whether copies that fill a slot, perhaps part by part, tell one barrier: what has to wait for one part then has to wait for all of them.

@@ -71,7 +71,7 @@ pub(super) fn reason(kernel: &Kernel<'_, '_>, objects: &Objects, sites: &Sites, 
 
 /// Returns the arguments on which a kernel's rings depend, each with its value in a certain launch.
 pub(super) fn arguments(kernel: &Kernel<'_, '_>, depends: &Depends, arguments: &Arguments) -> Vec<(String, String)> {
-    let Arguments { number, elements, clusters, .. } = *arguments;
+    let Arguments { number, elements, clusters, cluster, .. } = *arguments;
     let mut named: Vec<(String, String)> = Vec::new();
     for node in &depends.given {
         let (Some(given), Some(name)) = (kernel.given(*node), kernel.name_of_given(*node)) else { continue };
@@ -96,6 +96,10 @@ pub(super) fn arguments(kernel: &Kernel<'_, '_>, depends: &Depends, arguments: &
     }
     if clusters > 1 {
         named.push(("this_grid().num_blocks()".to_string(), (clusters * i64::from(kernel.blocks)).to_string()));
+    }
+    if cluster > 0 {
+        let which = if kernel.blocks == 1 { "this_grid().block_rank()" } else { "this_grid().cluster_rank()" };
+        named.push((which.to_string(), cluster.to_string()));
     }
     named
 }

@@ -1,12 +1,15 @@
 //! Branches and loops that are passed over as a whole, because nothing on their arms concerns barriers: what they access, and where the
 //! lanes of a warp meet in them.
 
-use super::kernel::{Refusal, is_within_warp};
+use super::kernel::{Kernel, Refusal, is_within_warp};
 use super::steps::meets;
-use super::value::Value;
+use super::value::{Value, reached_from};
 use super::walk::Walker;
 use crate::check::bit_set::BlockSet;
-use crate::check::cfg::{AccessKind, BlockId, Extent, GroupStep, MemoryStep, Step as GraphStep, StepKind};
+use crate::check::cfg::{
+    AccessId, AccessKind, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Root, Source, Step as GraphStep,
+    StepKind, ValueStep,
+};
 
 impl Walker<'_, '_, '_, '_> {
     /// Loses what the arms of a branch set to what is not counted.
@@ -35,7 +38,8 @@ impl Walker<'_, '_, '_, '_> {
         let end = *end;
         let on = kernel.on_arms(block);
         let certain = self.evaluator.arguments.map(|_| self.certain(block)).unwrap_or_default();
-        // A loop that waits for another thread's store orders what follows.
+        // A loop that waits for another thread's store orders what follows. One that only adds to something, as to sums in global memory, waits
+        // for nothing.
         let is_atomic = |step: &GraphStep| match step.kind {
             StepKind::Memory(MemoryStep::Access(id)) => {
                 matches!(kernel.cfg.accesses[id.0].kind, AccessKind::Atomic | AccessKind::AtomicRead)
@@ -50,7 +54,8 @@ impl Walker<'_, '_, '_, '_> {
             | StepKind::Call(_) => false,
         };
         let mut steps = arms.iter().flat_map(|arm| kernel.acting(arm));
-        self.program.allows_more |= on.is_some_and(|on| on.repeats) && steps.any(|(_, step)| is_atomic(step));
+        let may_wait = on.is_some_and(|on| on.repeats) && steps.any(|(_, step)| is_atomic(step));
+        self.program.allows_more |= may_wait && kernel.asks_others(block, arms);
         let met = self.evaluator.arguments.and_then(|_| on?.meeting);
         // Where each access comes after the collectives of its iteration, so does the last one. Once is enough: nothing between the collectives
         // concerns others.
@@ -96,5 +101,30 @@ impl Walker<'_, '_, '_, '_> {
             let first = steps(arm).iter().position(|step| self.is_access(step));
             first.is_none_or(|first| arm == block && last.is_some_and(|last| last < first))
         })
+    }
+}
+
+impl Kernel<'_, '_> {
+    /// Whether a value that may be what another thread has written decides about a branch, or on its arms.
+    fn asks_others(&self, block: BlockId, arms: &BlockSet) -> bool {
+        let learned = self.learned.get_or_init(|| reached_from(self, |node| self.is_learned(node)));
+        arms.iter().chain([block]).any(|block| match &self.cfg.blocks[block.0].end {
+            End::Branch { on, .. } => learned.contains(on),
+            End::Option { .. } => true,
+            End::Goto(_) | End::Leave | End::Never => false,
+        })
+    }
+
+    /// Whether a value comes out of memory that threads write.
+    fn is_learned(&self, node: NodeId) -> bool {
+        let source = &self.cfg.nodes[node.0].source;
+        if matches!(source, Source::Call { .. }) || matches!(source, Source::Load(root) if *root != Root::ReadOnly) {
+            return true;
+        }
+        let Some((block, index)) = self.evaluated(node) else { return false };
+        let before = self.cfg.blocks[block.0].steps[..index].iter().rev();
+        let mut before = before.take_while(|step| !matches!(step.kind, StepKind::Value(ValueStep::Evaluate(_))));
+        let is_write = |access: &AccessId| self.cfg.accesses[access.0].kind == AccessKind::Write;
+        before.any(|step| matches!(&step.kind, StepKind::Memory(MemoryStep::Access(access)) if !is_write(access)))
     }
 }

@@ -16,6 +16,7 @@ mod explicit;
 mod extraction;
 mod flat;
 mod gathered;
+mod global_sums;
 mod growth;
 mod handed;
 mod in_place;
@@ -59,6 +60,7 @@ mod traces;
 mod unread;
 mod wide;
 mod words;
+mod written_tiles;
 
 use super::{Attributed, session};
 use crate::{RingCase, RingReport};

@@ -137,3 +137,38 @@ fn numbers_of_rounds_that_threads_set_apart() {
     let cases = session().rings("", options, item).unwrap_or_default();
     assert!(!cases.iter().any(|case| matches!(case.report, RingReport::Proved { .. })), "proved:\n{apart}");
 }
+
+/// Loops of a block over parts from `begin` to `end`, of which the round `k` has the part `t`.
+const PARTS: [&str; 3] = [
+    "for t in begin..end { let k = t - begin; {} }",
+    "let mut k = 0u32; for t in begin..end { {} k += 1; }",
+    "let mut k = 0u32; let mut t = begin; while t < end { {} k += 1; t += 1; }",
+];
+
+/// Each block has its own part of all ("stream-K"): stages and parities that count from the first part of all are those of the first block alone.
+#[test]
+fn ranges_of_blocks() {
+    for range in [
+        "let begin = tiles * first / stride; let end = tiles * (first + 1) / stride;",
+        "let begin = block.group_index().x * parts; let end = tiles.min(begin + parts);",
+        "let begin = first * (parts / 16); let end = begin + parts / 16;",
+    ] {
+        let ring = |form: &str, fill: &[&str], read: &[&str]| {
+            let rounds = "let rounds =";
+            ring((form, fill), (form, read)).replace(rounds, &format!("{range} {rounds}"))
+        };
+        for form in PARTS {
+            let right = ring(form, &[ACQUIRE, LOAD, ARRIVE], &[WAIT, READ, RELEASE]);
+            assert!(faults(&right).is_empty(), "{right}");
+            let fill = [ACQUIRE, LOAD, ARRIVE].map(|step| step.replace("k % 2", "t % 2"));
+            let fill: Vec<&str> = fill.iter().map(String::as_str).collect();
+            for wrong in [
+                ring(form, &fill, &[WAIT, READ, RELEASE]),
+                ring(form, &[ACQUIRE, LOAD, ARRIVE], &[&WAIT.replace('k', "t"), READ, RELEASE]),
+            ] {
+                let found = faults(&wrong);
+                assert!(found.iter().any(|fault| fault.rule().to_string().starts_with("ring_")), "{wrong}");
+            }
+        }
+    }
+}
