@@ -1,10 +1,13 @@
 //! Enums with fields, which `#[derive(DeviceType)]` makes values of kernels. They are no plain data: no memory holds them, and their layout
 //! is the compiler's on each side.
 
+use std::cmp::Reverse;
+
 use super::constant::{Constant, Value};
+use super::layout::DeviceStruct;
 use super::template::Tag;
 use super::type_info::{Case, Content, Field, TypeInfo};
-use super::types::{DeviceConstant, DeviceEq, DeviceType, constant};
+use super::types::{DeviceConstant, DeviceEq, DeviceOrd, DeviceType, constant};
 
 /// An enum with the derive.
 #[diagnostic::on_unimplemented(
@@ -49,6 +52,26 @@ pub fn enum_info<E: DeviceEnum>(name: &'static str, module: &'static str, cases:
 /// Returns a value of an enum unchanged, and lets rustc infer the slot's type from it.
 #[inline(always)]
 pub fn of_enum<T: DeviceEnum>(_slot: &Tag<T>, value: T) -> T {
+    value
+}
+
+/// A type with the literals of a struct. What a literal by a name alone gives may be a variant that only rustc knows as one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no struct of the kernel language",
+    note = "a struct needs `#[derive(DeviceCopy)]`",
+    note = "a variant of an enum is written with the enum's name before it, `Event::Hit(x)`, also in patterns, or the kernel's file imports it by its name"
+)]
+pub trait Literal: DeviceType {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceStruct + DeviceType> Literal for T {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceOrd> Literal for Reverse<T> {}
+
+/// Returns a literal of a struct unchanged, and lets rustc infer the slot's type from it.
+#[inline(always)]
+pub fn of_struct<T: Literal>(_slot: &Tag<T>, value: T) -> T {
     value
 }
 
