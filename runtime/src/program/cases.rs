@@ -34,14 +34,28 @@ pub fn case(name: &'static str, fields: Vec<Field>) -> Case {
     Case { name, fields }
 }
 
-/// Returns a field of a variant.
-pub fn case_field<F: VariantField>(name: &'static str) -> Field {
-    Field { name, offset: 0, ty: F::info() }
+/// The type of a variant's field. Only where one is made does rustc ask what the type is, so that it reports one that is none once.
+#[derive(Debug)]
+pub struct CaseField<F> {
+    info: fn() -> TypeInfo,
+    value: fn(&F) -> Value,
 }
 
-/// Returns the value of a field of a constant.
-pub fn case_value<F: VariantField>(value: &F) -> Value {
-    value.value()
+impl<F> CaseField<F> {
+    /// Returns a field of a variant.
+    pub fn named(&self, name: &'static str) -> Field {
+        Field { name, offset: 0, ty: (self.info)() }
+    }
+
+    /// Returns the value of a field of a constant.
+    pub fn value(&self, value: &F) -> Value {
+        (self.value)(value)
+    }
+}
+
+/// Returns the type of a variant's field.
+pub const fn case_field<F: VariantField>() -> CaseField<F> {
+    CaseField { info: F::info, value: F::value }
 }
 
 /// Returns the description of the enum for the text.
@@ -68,6 +82,10 @@ impl<T: DeviceStruct + DeviceType> Literal for T {}
 
 #[diagnostic::do_not_recommend]
 impl<T: DeviceOrd> Literal for Reverse<T> {}
+
+// `Ok` and `Err`.
+#[diagnostic::do_not_recommend]
+impl<T, E> Literal for Result<T, E> where Result<T, E>: DeviceType {}
 
 /// Returns a literal of a struct unchanged, and lets rustc infer the slot's type from it.
 #[inline(always)]

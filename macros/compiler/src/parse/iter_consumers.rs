@@ -198,9 +198,10 @@ fn written(
             quote_spanned!(at=> { let mut #found = None; #repeat #found })
         }
         ("min" | "max", _) => {
-            let method = &call.method;
+            // Of equal ones, the first is the least, and the last is the greatest.
+            let function = &call.method;
             let repeat = over(
-                &|value| quote_spanned!(at=> #found = Some(match #found { Some(#total) => #value.#method(#total | #total), None => #value });),
+                &|value| quote_spanned!(at=> #found = Some(match #found { Some(#total) => ::core::cmp::#function(#total, #value), None => #value });),
             );
             quote_spanned!(at=> { let mut #found = None; #repeat #found })
         }
