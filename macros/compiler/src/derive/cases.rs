@@ -46,8 +46,8 @@ pub(super) fn impls(input: &DeriveInput, diags: &mut Diags) -> Option<TokenStrea
             types.push(quote_spanned! {at=>
                 const #constant: ::phalanx::__private::CaseField<#ty> = ::phalanx::__private::case_field::<#ty>();
             });
-            fields.push(quote_spanned!(at=> #constant.named(#cpp)));
-            parts.push(quote_spanned!(at=> #constant.value(#part)));
+            fields.push(quote_spanned!(at=> Self::#constant.named(#cpp)));
+            parts.push(quote_spanned!(at=> Self::#constant.value(#part)));
             let member = syn::Member::from(index);
             let member = field.ident.as_ref().map_or_else(|| member.to_token_stream(), ToTokens::to_token_stream);
             bound.push(quote!(#member: #part));
@@ -66,8 +66,11 @@ pub(super) fn impls(input: &DeriveInput, diags: &mut Diags) -> Option<TokenStrea
         }
     });
     Some(quote! {
-        const _: () = {
-        #(#types)*
+        #[automatically_derived]
+        #[doc(hidden)]
+        impl #ident {
+            #(#types)*
+        }
 
         #[automatically_derived]
         impl ::phalanx::DeviceType for #ident {
@@ -82,7 +85,6 @@ pub(super) fn impls(input: &DeriveInput, diags: &mut Diags) -> Option<TokenStrea
                 match self { #(#values,)* }
             }
         }
-        };
 
         #[automatically_derived]
         impl ::phalanx::__private::DeviceEnum for #ident {

@@ -107,7 +107,10 @@ mod tests {
         assert_eq!(is("Gone").as_deref(), Some("Lost"));
         assert_eq!(is("Plus").as_deref(), Some("Plus"));
         // Which of two enums is meant, only rustc knows.
-        assert_eq!(imported("mod a { enum E { A } use E::*; }\nmod b { enum E { B(u8) }\nuse E::*; }", "B").as_deref(), Some("B"));
+        assert_eq!(
+            imported("mod a { enum E { A } use E::*; }\nmod b { enum E { B(u8) }\nuse E::*; }", "B").as_deref(),
+            Some("B")
+        );
         for name in ["Lost", "Other", "Never", "Minus", "Event"] {
             assert_eq!(is(name), None, "{name}");
         }

@@ -121,16 +121,20 @@ impl Host<'_> {
         at: SpanRange,
     ) -> (TokenStream, Vec<TokenStream>) {
         let Some((receiver, rest)) = arguments.split_first() else { return (TokenStream::new(), given) };
-        let is_element = matches!(receiver.kind, ExprKind::Index { .. } | ExprKind::Field { .. });
         let reads = local_of(receiver).is_some_and(|local| rest.iter().any(|argument| reads(argument, local)));
-        // A closure's parameters get their types from what it is passed to.
-        let is_plain = rest.iter().all(|argument| !matches!(argument.kind, ExprKind::Closure { .. }));
+        // A closure's parameters get their types from what it is passed to, and what refers to a value lives as long as the call.
+        let is_plain = rest.iter().all(|argument| match &argument.kind {
+            ExprKind::Closure { .. } => false,
+            ExprKind::Borrow { target, .. } => local_of(target).is_some(),
+            _ => argument.result_kind == Kind::Value,
+        });
         let is_unordered = self.place_effect(receiver) != Effect::Changes
             && rest.iter().all(|argument| effect(self.function, argument) != Effect::Changes);
-        if !is_element || !reads || !is_plain || !is_unordered {
+        if !is_in_element(receiver) || !reads || !is_plain || !is_unordered {
             return (TokenStream::new(), given);
         }
-        let names: Vec<_> = (0..given.len()).map(|index| internal(&format!("__phalanx_argument_{index}"), at)).collect();
+        let names: Vec<_> =
+            (0..given.len()).map(|index| internal(&format!("__phalanx_argument_{index}"), at)).collect();
         let names_given = names.iter().map(ToTokens::to_token_stream).collect();
         (quote!(#(let #names = #given;)*), names_given)
     }
@@ -164,6 +168,15 @@ fn is_in_variable(place: &Expr) -> bool {
     match &place.kind {
         ExprKind::Local(_) => true,
         ExprKind::Field { base, .. } => is_in_variable(base),
+        _ => false,
+    }
+}
+
+/// Whether a place is an element or a part of one.
+fn is_in_element(place: &Expr) -> bool {
+    match &place.kind {
+        ExprKind::Index { .. } => true,
+        ExprKind::Field { base, .. } => is_in_element(base),
         _ => false,
     }
 }
