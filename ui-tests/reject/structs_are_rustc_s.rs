@@ -51,7 +51,7 @@ fn fields(points: &mut [Point], p: Point, hidden: private::Hidden, colors: &[Col
 #[cluster_kernel]
 fn operators(points: &[Point], colors: &[Color], out: &mut [bool]) {
     out[0] = points[0] == points[1];
-    out[1] = colors[0] < colors[1];
+    out[1] = colors[0] != colors[1];
     out[2] = (colors[0] & colors[1]) == Color::Red;
     out[3] = colors[0] == Color::Blue;
 }

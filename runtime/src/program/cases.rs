@@ -1,10 +1,13 @@
 //! Enums with fields, which `#[derive(DeviceType)]` makes values of kernels. They are no plain data: no memory holds them, and their layout
 //! is the compiler's on each side.
 
+use std::cmp::Reverse;
+
 use super::constant::{Constant, Value};
+use super::layout::DeviceStruct;
 use super::template::Tag;
 use super::type_info::{Case, Content, Field, TypeInfo};
-use super::types::{DeviceConstant, DeviceEq, DeviceType, constant};
+use super::types::{DeviceConstant, DeviceEq, DeviceOrd, DeviceType, constant};
 
 /// An enum with the derive.
 #[diagnostic::on_unimplemented(
@@ -31,14 +34,28 @@ pub fn case(name: &'static str, fields: Vec<Field>) -> Case {
     Case { name, fields }
 }
 
-/// Returns a field of a variant.
-pub fn case_field<F: VariantField>(name: &'static str) -> Field {
-    Field { name, offset: 0, ty: F::info() }
+/// The type of a variant's field. Only where one is made does rustc ask what the type is, so that it reports one that is none once.
+#[derive(Debug)]
+pub struct CaseField<F> {
+    info: fn() -> TypeInfo,
+    value: fn(&F) -> Value,
 }
 
-/// Returns the value of a field of a constant.
-pub fn case_value<F: VariantField>(value: &F) -> Value {
-    value.value()
+impl<F> CaseField<F> {
+    /// Returns a field of a variant.
+    pub fn named(&self, name: &'static str) -> Field {
+        Field { name, offset: 0, ty: (self.info)() }
+    }
+
+    /// Returns the value of a field of a constant.
+    pub fn value(&self, value: &F) -> Value {
+        (self.value)(value)
+    }
+}
+
+/// Returns the type of a variant's field.
+pub const fn case_field<F: VariantField>() -> CaseField<F> {
+    CaseField { info: F::info, value: F::value }
 }
 
 /// Returns the description of the enum for the text.
@@ -49,6 +66,30 @@ pub fn enum_info<E: DeviceEnum>(name: &'static str, module: &'static str, cases:
 /// Returns a value of an enum unchanged, and lets rustc infer the slot's type from it.
 #[inline(always)]
 pub fn of_enum<T: DeviceEnum>(_slot: &Tag<T>, value: T) -> T {
+    value
+}
+
+/// A type with the literals of a struct. What a literal by a name alone gives may be a variant that only rustc knows as one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no struct of the kernel language",
+    note = "a struct needs `#[derive(DeviceCopy)]`",
+    note = "a variant of an enum is written with the enum's name before it, `Event::Hit(x)`, also in patterns, or the kernel's file imports it by its name"
+)]
+pub trait Literal: DeviceType {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceStruct + DeviceType> Literal for T {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceOrd> Literal for Reverse<T> {}
+
+// `Ok` and `Err`.
+#[diagnostic::do_not_recommend]
+impl<T, E> Literal for Result<T, E> where Result<T, E>: DeviceType {}
+
+/// Returns a literal of a struct unchanged, and lets rustc infer the slot's type from it.
+#[inline(always)]
+pub fn of_struct<T: Literal>(_slot: &Tag<T>, value: T) -> T {
     value
 }
 

@@ -173,16 +173,19 @@ pub trait FieldEq<'a> {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceEq> FieldEq<'_> for T {}
 
-/// A type whose values kernels compare with `<` and the like: a scalar, a struct that derives `PartialOrd`, or a tuple of these.
+/// A type whose values kernels compare with `<` and the like: a scalar, a struct or an enum that derives `PartialOrd`, or an array
+/// or a tuple of these.
 #[diagnostic::on_unimplemented(
     message = "values of `{Self}` cannot be ordered in a kernel",
-    note = "numbers, `bool`s, structs with `#[derive(PartialEq, PartialOrd)]`, and tuples of them can; cast an enum first: `color as u8`",
+    note = "numbers, `bool`s, structs and enums without fields with `#[derive(PartialEq, PartialOrd)]`, and arrays and tuples of them can",
     note = "above an `impl` that is written by hand, in the file of the kernel, write `#[device]`: values of the type can then be compared alone"
 )]
 pub trait DeviceOrd: DeviceEq {}
 
 #[diagnostic::do_not_recommend]
 impl<T: DeviceScalar> DeviceOrd for T {}
+
+impl<T: DeviceOrd, const N: usize> DeviceOrd for [T; N] {}
 
 /// A field that is ordered as a part of its struct, as [`FieldEq`] is one that is compared.
 #[diagnostic::on_unimplemented(message = "values of `{Self}` cannot be ordered in a kernel")]

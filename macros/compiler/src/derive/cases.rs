@@ -33,7 +33,7 @@ pub(super) fn impls(input: &DeriveInput, diags: &mut Diags) -> Option<TokenStrea
         let fields: Vec<Ident> = variant.fields.iter().filter_map(|field| field.ident.clone()).collect();
         no_two_in_cpp(&fields, diags);
     }
-    let (mut cases, mut values) = (Vec::new(), Vec::new());
+    let (mut types, mut cases, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for (number, variant) in (0_u32..).zip(&data.variants) {
         let (name, cpp) = (&variant.ident, member(&variant.ident.to_string()));
         let (mut fields, mut parts, mut bound) = (Vec::new(), Vec::new(), Vec::new());
@@ -41,9 +41,13 @@ pub(super) fn impls(input: &DeriveInput, diags: &mut Diags) -> Option<TokenStrea
             let (ty, at) = (&field.ty, field.ty.span());
             let rust = field.ident.as_ref().map_or_else(|| index.to_string(), Ident::to_string);
             let cpp = member(&rust);
-            fields.push(quote_spanned!(at=> ::phalanx::__private::case_field::<#ty>(#cpp)));
-            let part = format_ident!("part_{index}");
-            parts.push(quote_spanned!(at=> ::phalanx::__private::case_value::<#ty>(#part)));
+            // The name is of the derive, which no user's constant can have.
+            let (constant, part) = (format_ident!("__PHALANX_FIELD_{number}_{index}"), format_ident!("part_{index}"));
+            types.push(quote_spanned! {at=>
+                const #constant: ::phalanx::__private::CaseField<#ty> = ::phalanx::__private::case_field::<#ty>();
+            });
+            fields.push(quote_spanned!(at=> Self::#constant.named(#cpp)));
+            parts.push(quote_spanned!(at=> Self::#constant.value(#part)));
             let member = syn::Member::from(index);
             let member = field.ident.as_ref().map_or_else(|| member.to_token_stream(), ToTokens::to_token_stream);
             bound.push(quote!(#member: #part));
@@ -62,6 +66,12 @@ pub(super) fn impls(input: &DeriveInput, diags: &mut Diags) -> Option<TokenStrea
         }
     });
     Some(quote! {
+        #[automatically_derived]
+        #[doc(hidden)]
+        impl #ident {
+            #(#types)*
+        }
+
         #[automatically_derived]
         impl ::phalanx::DeviceType for #ident {
             fn info() -> ::phalanx::__private::TypeInfo {

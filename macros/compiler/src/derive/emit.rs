@@ -12,7 +12,7 @@ use crate::same_item::same_item;
 pub(super) fn impls(user: &UserType<'_>) -> TokenStream {
     match &user.content {
         Content::Fields(fields) => structure(user, fields),
-        Content::Variants { raw, list } => enumeration(user.input, raw, list),
+        Content::Variants { raw, list } => enumeration(user, raw, list),
     }
 }
 
@@ -119,7 +119,8 @@ fn promise(input: &DeriveInput, fields: &[Field<'_>], derived: &Ident, on: [&str
     }
 }
 
-fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> TokenStream {
+fn enumeration(user: &UserType<'_>, raw: &syn::Ident, list: &[&syn::Ident]) -> TokenStream {
+    let UserType { input, ordered, .. } = user;
     let (ident, name) = (&input.ident, input.ident.to_string());
     let names: Vec<String> = list.iter().map(|variant| member(&variant.to_string())).collect();
     let first = list.first();
@@ -130,6 +131,16 @@ fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> T
             ::core::matches!(value, FIRST)
         };
     };
+    let order = ordered.as_ref().map(|derived| {
+        let same = same_item(derived, derived.span(), &format_ident!("items"), derived);
+        quote! {
+            // Both sides order the variants' values.
+            #[automatically_derived]
+            impl ::phalanx::DeviceOrd for #ident {}
+
+            const _: () = #same;
+        }
+    });
     quote! {
         #[automatically_derived]
         impl ::phalanx::DeviceType for #ident {
@@ -159,6 +170,7 @@ fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> T
         impl ::phalanx::DeviceEq for #ident {}
 
         #compared
+        #order
 
         const _: () = <#ident as ::phalanx::DeviceCopy>::LAYOUT;
     }

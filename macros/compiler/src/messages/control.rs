@@ -58,7 +58,9 @@ fn instead_of_adaptor(name: &str) -> Option<&'static str> {
             "it stands last, or before `map`, `filter` and what consumes all; otherwise write a loop inside the loop: `for row in &rows`, and in it `for x in row`"
         }
         "cycle" => "write an index: `values[i % values.len()]`",
-        "peekable" => "write an index, and look at `values[i + 1]`",
+        "peekable" => {
+            "write `let mut it = values.iter().copied().peekable();`, for the elements of an array or a slice; otherwise write an index, and look at `values[i + 1]`"
+        }
         "inspect" => "write it in the loop's body, or in the closure of `map`",
         "collect" => {
             "write into an array by its index, in a loop over `values.iter().enumerate()`, or write `array.map(f)`"

@@ -32,6 +32,13 @@ pub(crate) fn is_place(expr: &Expr) -> bool {
     )
 }
 
+/// Whether `expr` names the variable.
+pub(crate) fn reads(expr: &Expr, local: LocalId) -> bool {
+    let mut found = false;
+    walk(expr, &mut |inner| found |= matches!(inner.kind, ExprKind::Local(other) if other == local));
+    found
+}
+
 /// Whether `expr` may write the variable: it assigns to it, or borrows it mutably.
 pub(crate) fn may_write(expr: &Expr, local: LocalId) -> bool {
     writes(expr, local) > 0

@@ -1,14 +1,17 @@
 //! Iterators over references, with a filter: `values.iter().filter(|x| **x > 2).count()` is rewritten as one over copies,
 //! `values.iter().copied().filter(|x| *x > 2).count()`, because the item of a loop has no second name in the text.
 
-use quote::quote_spanned;
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::parse::ParseStream;
 use syn::visit_mut::{self, VisitMut};
-use syn::{ExprClosure, ExprMethodCall, Ident, Pat, Type, UnOp};
+use syn::{ExprClosure, ExprMethodCall, Ident, Pat, Token, Type, UnOp};
 
 use super::item_references::gives_references;
 use super::iter_steps::MAPS;
 use super::referenced_fields::fields_of;
 use super::syntax::strip;
+use crate::model::words::words;
 use crate::span::SpanRange;
 
 /// Consumers that give an item itself.
@@ -245,8 +248,29 @@ impl VisitMut for Derefs {
         visit_mut::visit_pat_ident_mut(self, pat);
     }
 
-    /// A macro's arguments are not parsed here.
-    fn visit_macro_mut(&mut self, _: &mut syn::Macro) {
-        self.is_hidden = true;
+    /// The arguments of a macro are values, and those of `matches!` a value and a pattern.
+    fn visit_macro_mut(&mut self, call: &mut syn::Macro) {
+        let is_named = |tokens: &TokenStream, name: &Ident| words(tokens).any(|word| word == *name);
+        if !is_named(&call.tokens, &self.name) {
+            return;
+        }
+        let parsed = call.parse_body_with(|input: ParseStream<'_>| {
+            let mut values = vec![input.parse::<syn::Expr>()?];
+            if call.path.is_ident("matches") {
+                return Ok((values, input.parse::<TokenStream>()?));
+            }
+            while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+                values.push(input.parse()?);
+            }
+            Ok((values, TokenStream::new()))
+        });
+        match parsed {
+            Ok((mut values, rest)) if !is_named(&rest, &self.name) => {
+                values.iter_mut().for_each(|value| self.visit_expr_mut(value));
+                call.tokens = quote!(#(#values),* #rest);
+            }
+            // A guard or a text names it.
+            _ => self.is_hidden = true,
+        }
     }
 }

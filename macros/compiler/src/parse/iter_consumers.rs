@@ -17,6 +17,7 @@ use super::syntax::{strip, untyped};
 use crate::messages;
 use crate::model::expr::Expr;
 use crate::model::words::words;
+use crate::source;
 use crate::span::SpanRange;
 
 const CONSUMERS: [&str; 23] = [
@@ -74,7 +75,7 @@ impl Parser<'_> {
         if let ("find", Some(function), 1) = (name.as_str(), call.args.first().map(strip), call.args.len()) {
             adaptors.push(Adaptor::filter(function));
         }
-        if let Some(tokens) = written(call, &name, source, &adaptors, true) {
+        if let Some(tokens) = written(call, &name, source, &adaptors, (true, self.file())) {
             return Some(self.consumed_by(tokens, &name, span));
         }
         // A filtered item, or the least one, is itself the result: it must be a value, not a reference into memory.
@@ -98,7 +99,7 @@ impl Parser<'_> {
             }
             return Some(self.error(messages::item_reference(SpanRange::of(&call.method), &name)));
         }
-        Some(match written(call, &name, source, &adaptors, false) {
+        Some(match written(call, &name, source, &adaptors, (false, self.file())) {
             Some(tokens) => self.consumed_by(tokens, &name, span),
             None => self.error(messages::consumer_form(span, &name)),
         })
@@ -141,7 +142,7 @@ fn written(
     name: &str,
     source: &syn::Expr,
     adaptors: &[Adaptor<'_>],
-    by_names: bool,
+    (by_names, file): (bool, Option<&str>),
 ) -> Option<TokenStream> {
     let at = SpanRange::of(&call.method).lo;
     let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
@@ -198,9 +199,10 @@ fn written(
             quote_spanned!(at=> { let mut #found = None; #repeat #found })
         }
         ("min" | "max", _) => {
-            let method = &call.method;
+            // Of equal ones, the first is the least, and the last is the greatest.
+            let function = &call.method;
             let repeat = over(
-                &|value| quote_spanned!(at=> #found = Some(match #found { Some(#total) => #value.#method(#total | #total), None => #value });),
+                &|value| quote_spanned!(at=> #found = Some(match #found { Some(#total) => ::core::cmp::#function(#total, #value), None => #value });),
             );
             quote_spanned!(at=> { let mut #found = None; #repeat #found })
         }
@@ -243,7 +245,7 @@ fn written(
             let mut order = OperandOrder::of(&[source, *start], fresh("operand").span());
             let source = order.source(source);
             let bindings = order.bindings();
-            let (next, going, ends, value) = match stops_with(function)? {
+            let (next, going, ends, value) = match stops_with(function, file)? {
                 Stop::None => (
                     quote!(Some),
                     quote!(false),
@@ -261,7 +263,7 @@ fn written(
             let repeat = steps.repeat(&source, &last, at);
             quote_spanned!(at=> { #bindings let mut #total = #start; let mut #found = #going; #repeat match #found { #value } })
         }
-        ("try_for_each", [function]) if matches!(stops_with(function), Some(Stop::Error)) => {
+        ("try_for_each", [function]) if matches!(stops_with(function, file), Some(Stop::Error)) => {
             let repeat = over(
                 &|value| quote_spanned!(at=> match #value { Ok(_) => {}, Err(#total) => { #found = Some(#total); break; } }),
             );
@@ -379,8 +381,29 @@ enum Stop {
     Error,
 }
 
-/// Returns what ends a fold of this function, as far as its text shows.
-fn stops_with(function: &syn::Expr) -> Option<Stop> {
+/// Returns the name of the function that is passed by its path, or that a closure calls for its value.
+fn last_called(function: &syn::Expr) -> Option<String> {
+    match strip(function) {
+        syn::Expr::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
+        syn::Expr::Closure(closure) => last_called(&closure.body),
+        syn::Expr::Call(call) => last_called(&call.func),
+        syn::Expr::Block(block) => match block.block.stmts.last()? {
+            syn::Stmt::Expr(last, None) => last_called(last),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Returns what ends a fold of this function, as far as its text shows, or that of a function of the file which gives its value.
+fn stops_with(function: &syn::Expr, file: Option<&str>) -> Option<Stop> {
+    if let Some(syn::Type::Path(result)) = last_called(function).and_then(|name| source::result_of(file?, &name)) {
+        match result.path.segments.last()?.ident.to_string().as_str() {
+            "Option" => return Some(Stop::None),
+            "Result" => return Some(Stop::Error),
+            _ => {}
+        }
+    }
     let names: Vec<String> = words(&function.to_token_stream()).map(|word| word.to_string()).collect();
     let has = |all: &[&str]| names.iter().any(|name| all.contains(&name.as_str()));
     if has(&["Ok", "Err", "ok_or", "ok_or_else"]) {

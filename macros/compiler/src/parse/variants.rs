@@ -90,7 +90,7 @@ fn variant_in(tree: &UseTree, owner: Option<&str>, file: &str, name: &str) -> Op
         UseTree::Group(group) => group.items.iter().find_map(|tree| variant_in(tree, owner, file, name)),
         UseTree::Name(item) => (owner.is_some() && item.ident == name).then(|| name.to_string()),
         UseTree::Rename(item) => (owner.is_some() && item.rename == name).then(|| item.ident.to_string()),
-        UseTree::Glob(_) => source::variant_of(file, owner?, name).map(|_| name.to_string()),
+        UseTree::Glob(_) => source::has_variant(file, owner?, name).then(|| name.to_string()),
     }
 }
 
@@ -106,6 +106,11 @@ mod tests {
         assert_eq!(is("Hit").as_deref(), Some("Hit"));
         assert_eq!(is("Gone").as_deref(), Some("Lost"));
         assert_eq!(is("Plus").as_deref(), Some("Plus"));
+        // Which of two enums is meant, only rustc knows.
+        assert_eq!(
+            imported("mod a { enum E { A } use E::*; }\nmod b { enum E { B(u8) }\nuse E::*; }", "B").as_deref(),
+            Some("B")
+        );
         for name in ["Lost", "Other", "Never", "Minus", "Event"] {
             assert_eq!(is(name), None, "{name}");
         }

@@ -216,6 +216,13 @@ pub(crate) fn variant_of(text: &str, name: &str, variant: &str) -> Option<syn::V
     syn::parse_str::<syn::ItemEnum>(&definition).ok()?.variants.into_iter().find(|of| of.ident == variant)
 }
 
+/// Whether one of the enums of this name has a variant.
+pub(crate) fn has_variant(text: &str, name: &str, variant: &str) -> bool {
+    let definitions = after(text, "enum", name).filter_map(|rest| definition_in(rest, "enum", name));
+    let mut enums = definitions.filter_map(|definition| syn::parse_str::<syn::ItemEnum>(&definition).ok());
+    enums.any(|of| of.variants.iter().any(|of| of.ident == variant))
+}
+
 /// Whether the only enum of this name in a text has variants with fields.
 pub(crate) fn has_fields(text: &str, name: &str) -> bool {
     let definition = definition_of(text, "enum", name).and_then(|of| syn::parse_str::<syn::ItemEnum>(&of).ok());
@@ -263,7 +270,12 @@ pub(crate) fn field_among(fields: syn::Fields, field: &str) -> Option<syn::Type>
 
 /// Returns the text of the only structure or enum of this name.
 fn definition_of(text: &str, word: &str, name: &str) -> Option<String> {
-    let rest = only(after(text, word, name))?.trim_start();
+    definition_in(only(after(text, word, name))?, word, name)
+}
+
+/// Returns the text of a structure or an enum from what is behind its name.
+fn definition_in(rest: &str, word: &str, name: &str) -> Option<String> {
+    let rest = rest.trim_start();
     let (open, close) = match rest.chars().next()? {
         '{' => ('{', '}'),
         '(' => ('(', ')'),

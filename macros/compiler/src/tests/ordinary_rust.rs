@@ -32,6 +32,18 @@ fn what_decides_a_barrier() {
             "let v = [n, rank]; let Some(x) = v.first() else { return }; let y = v.last().unwrap(); if *x + *y > 3 { S }",
             "let v = [n, 2]; let Some(x) = v.first() else { return }; let y = v.last().unwrap(); if *x + *y > 3 { S }",
         ),
+        (
+            "let v = [n, rank]; if v.iter().filter(|x| matches!(x, 3..)).count() > 1 { S }",
+            "let v = [n, 2]; if v.iter().filter(|x| matches!(x, 3..)).count() > 1 { S }",
+        ),
+        (
+            "let v = [n, rank]; if v.iter().copied().max().unwrap() > 3 { S }",
+            "let v = [n, 2]; if v.iter().copied().max().unwrap() > 3 { S }",
+        ),
+        (
+            "let mut v = [n, 2]; v[0].raise(rank); if v[0] > 3 { S }",
+            "let mut v = [n, 2]; v[0].raise(n); if v[0] > 3 { S }",
+        ),
         ("if input.get(rank).is_none() { S }", "if input.get(n).is_none() { S }"),
         (
             "let v = [n, rank]; if v.get(1).map_or(0, |&x| x) > 3 { S }",

@@ -61,14 +61,16 @@ fn filtered_references() {
             ".rev().filter(|x| **x > 1).map(|x| *x + rank).sum::<u32>() > 1",
             ".filter(|_| true).map(|x| x + 1).sum::<u32>() > 1",
         ),
+        (".filter(|x| matches!(**x + rank, 1 | 2)).count() > 1", ".filter(|x| matches!(**x, 1 | 2)).count() > 1"),
         (".filter(|x| **x > 1).any(|&x| x == rank)", ".filter(|x| **x > 1).all(|x| *x > 3)"),
         (".filter(|x| **x > 1).fold(0, |t, x| t + *x * rank) > 1", ".filter(|x| **x > 1).fold(0, |t, &x| t + x) > 1"),
     ] {
         assert_eq!(test(of_thread), ["divergent_collective"], "{of_thread}");
         assert!(test(of_block).is_empty(), "{of_block}");
     }
-    // What `x` means in a macro or below another `x` is not followed.
-    for refused in [".filter(|x| matches!(**x, 1 | 2)).count() > 1", ".filter(|x| { let x = **x; x > 1 }).count() > 1"]
+    // What `x` means in the guard of a `matches!` or below another `x` is not followed.
+    for refused in
+        [".filter(|x| matches!(2, 2 if **x > 1)).count() > 1", ".filter(|x| { let x = **x; x > 1 }).count() > 1"]
     {
         assert_eq!(test(refused), ["unsupported_loop"], "{refused}");
     }

@@ -180,6 +180,13 @@ macro_rules! matrix {
             }
         }
 
+        $crate::kernel::memory::indexed! {
+            ValueOf<T>,
+            $name<T, ROWS, COLUMNS>,
+            I,
+            [T: $element<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize]
+        }
+
         impl<T: $element<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> fmt::Debug
             for $name<T, ROWS, COLUMNS>
         {

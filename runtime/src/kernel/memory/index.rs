@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 
+use super::At;
 use crate::report::failure::Cause;
 use crate::sim::fail_at;
 
@@ -38,6 +39,21 @@ macro_rules! indexes {
 }
 
 indexes!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+
+impl<I: Index> sealed::Sealed for At<I> {}
+
+#[diagnostic::do_not_recommend]
+impl<I: Index> Index for At<I> {
+    #[inline]
+    fn to_usize(self) -> usize {
+        self.0.to_usize()
+    }
+
+    #[inline]
+    fn to_i128(self) -> i128 {
+        self.0.to_i128()
+    }
+}
 
 /// Returns the index, if it is below `length`, and otherwise ends the launch with a failure.
 #[inline]

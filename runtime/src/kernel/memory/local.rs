@@ -83,6 +83,38 @@ pub fn element_at_mut<A: Elements, I: Index>(index: I, array: &mut A) -> &mut A:
     element_mut(array, index)
 }
 
+/// The index of an element of an array on which a method is called: rustc decides, by the method, whether it borrows the
+/// element mutably.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct At<I>(pub I);
+
+/// Implements Rust's indexing by index types for a type with elements.
+macro_rules! indexed {
+    ($element:ty, $array:ty, $index:ty, [$($generics:tt)*]) => {
+        impl<I: $crate::kernel::memory::Index, $($generics)*> std::ops::Index<$index> for $array {
+            type Output = $element;
+            #[inline]
+            #[track_caller]
+            fn index(&self, index: $index) -> &$element {
+                $crate::kernel::memory::element(self, index)
+            }
+        }
+
+        impl<I: $crate::kernel::memory::Index, $($generics)*> std::ops::IndexMut<$index> for $array {
+            #[inline]
+            #[track_caller]
+            fn index_mut(&mut self, index: $index) -> &mut $element {
+                $crate::kernel::memory::element_mut(self, index)
+            }
+        }
+    };
+}
+pub(crate) use indexed;
+
+indexed!(T, [T; N], At<I>, [T, const N: usize]);
+indexed!(T, Vector<T, N>, I, [T: VectorElement<N>, const N: usize]);
+
 impl<T, const N: usize> sealed::Sealed for [T; N] {}
 
 impl<T: DeviceCopy, const N: usize> Memory for [T; N] {

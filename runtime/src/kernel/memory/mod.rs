@@ -30,7 +30,8 @@ pub use self::global::{Global, GlobalMut};
 pub use self::index::Index;
 pub(crate) use self::index::position;
 pub use self::lent::lent;
-pub use self::local::{Elements, array_len, element, element_at_mut, element_mut};
+pub(crate) use self::local::indexed;
+pub use self::local::{At, Elements, array_len, element, element_at_mut, element_mut};
 pub use self::own_slice::{
     Lent, LentMemory, LentMut, LentMutMemory, OwnSlice, OwnSliceMut, lend, lend_mut, slice_of, slice_of_mut,
 };

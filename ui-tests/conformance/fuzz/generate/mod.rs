@@ -10,6 +10,7 @@ mod memory;
 mod method;
 mod number;
 mod option;
+mod ordinary;
 mod place;
 #[path = "../../../../macros/compiler/src/tests/random.rs"]
 mod random;
@@ -39,7 +40,8 @@ struct Program {
 /// Writes the programs into files of their own below `folder`, and returns the text of the module that has them all.
 /// `file` is a text of further programs, `without` are the names of random programs to leave out.
 pub(crate) fn write(folder: &Path, file: &str, seed: u64, count: u64, without: &[&str]) -> String {
-    let mut programs: Vec<Program> = by_hand::programs().chain(language::programs()).chain(in_file(file)).collect();
+    let by_hand = by_hand::programs().chain(language::programs()).chain(ordinary::programs());
+    let mut programs: Vec<Program> = by_hand.chain(in_file(file)).collect();
     let mut refused: Vec<(String, String)> = Vec::new();
     for number in 0..count {
         let name = format!("random_{number}");
@@ -90,7 +92,7 @@ const ALLOWED: &str = "warnings, arithmetic_overflow, unconditional_panic, overf
 /// Returns the program as device functions with a kernel that calls them for each input, and as plain Rust.
 fn module(program: &Program) -> String {
     let Program { name, has_memory, text, .. } = program;
-    let mut plain = text.replace("#[device]", "").replace(", DeviceCopy)", ")");
+    let mut plain = text.replace("#[device]", "").replace(", DeviceCopy)", ")").replace(", DeviceType)", ")");
     if *has_memory {
         plain = plain.replace("fn program(", "fn with_memory(");
         plain +=

@@ -298,7 +298,7 @@ impl Host<'_> {
             (ExprKind::Op { op, operands, .. }, _) if op.lends_element() => inside.lent(operands, argument.span),
             _ => inside.expr(argument),
         };
-        let mut given = arguments.iter().map(passed);
+        let given = |skipped: usize| arguments.iter().skip(skipped).map(passed);
         let (value, check) = match callee {
             Callee::Function(function) => {
                 let turbofish = &function.turbofish;
@@ -308,27 +308,36 @@ impl Host<'_> {
                 );
                 let marker = private(at, "callee", quote!(#place, #marker));
                 let check = self.collectives_check(function, slot);
+                let given = given(0);
                 (quote_spanned!(at.lo=> #marker.call(#(#given),*)), check)
             }
             Callee::Associated(owner, name, turbofish) => {
-                let name = entry_name(name);
+                let (given, name) = (given(0), entry_name(name));
                 (quote_spanned!(lo=> #owner::#name #turbofish(#(#given,)* #place)), None)
             }
             Callee::Operator(operator) => {
-                let function = format!("operator_{}", operator.name);
+                let (given, function) = (given(0), format!("operator_{}", operator.name));
                 (private(expr.span, &function, quote!(#(#given,)* #place)), None)
             }
             Callee::Method(name, turbofish) => {
-                let (receiver, name) = (given.next(), entry_name(name));
+                let name = entry_name(name);
                 // A value without a place is passed behind a shared reference, so that no method changes a temporary.
                 let receiver = match of_variable {
-                    Some(local) if !self.receivers.contains(&local) => quote_spanned!(lo=> (#receiver)),
-                    _ => quote_spanned!(lo=> (&#receiver)),
+                    Some(local) if !self.receivers.contains(&local) => {
+                        let place = arguments.first().map(|receiver| inside.receiver(receiver));
+                        quote_spanned!(lo=> (#place))
+                    }
+                    _ => {
+                        let value = arguments.first().map(passed);
+                        quote_spanned!(lo=> (&#value))
+                    }
                 };
+                let (lets, given) = self.before_receiver(arguments, given(1).collect(), expr.span);
                 // The span of `self` resolves as the macro's own names do. A position from it to the name, which is that
                 // of the call in reports, would be the attribute's.
                 let lo = name.span().located_at(lo);
-                (quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place)), None)
+                let called = quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place));
+                (if lets.is_empty() { called } else { quote!({ #lets #called }) }, None)
             }
         };
         let value = match expr.result_kind {

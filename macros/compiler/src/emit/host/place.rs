@@ -10,6 +10,7 @@ use crate::model::expr::{Expr, ExprKind, Member};
 use crate::model::facts::Effect;
 use crate::model::kind::Kind;
 use crate::model::op::Op;
+use crate::model::place::{local_of, reads};
 use crate::span::SpanRange;
 
 /// A place expression in memory.
@@ -92,6 +93,52 @@ impl Host<'_> {
         }
     }
 
+    /// Prints a place on which a method is called: rustc decides by the method whether an element is borrowed mutably.
+    pub(super) fn receiver(&self, place: &Expr) -> TokenStream {
+        let lo = place.span.lo;
+        match &place.kind {
+            ExprKind::Index { base, index, .. } if self.memory_place(place, "load").is_none() => {
+                let (base, index) = (super::parentheses(base.span, self.receiver(base)), self.expr(index));
+                let at = private(place.span, "At", index);
+                quote_spanned!(lo=> #base[#at])
+            }
+            ExprKind::Field { base, member } if self.memory_place(place, "load").is_none() => {
+                let (base, member) =
+                    (super::parentheses(base.span, self.receiver(base)), host_member(member, place.span));
+                quote_spanned!(lo=> #base.#member)
+            }
+            _ => self.expr(place),
+        }
+    }
+
+    /// Binds a method's arguments before its receiver is borrowed, where the receiver is an element and an argument reads the
+    /// same variable: Rust's own elements are borrowed after the arguments have been evaluated. Returns the bindings and what
+    /// is passed.
+    pub(super) fn before_receiver(
+        &self,
+        arguments: &[Expr],
+        given: Vec<TokenStream>,
+        at: SpanRange,
+    ) -> (TokenStream, Vec<TokenStream>) {
+        let Some((receiver, rest)) = arguments.split_first() else { return (TokenStream::new(), given) };
+        let reads = local_of(receiver).is_some_and(|local| rest.iter().any(|argument| reads(argument, local)));
+        // A closure's parameters get their types from what it is passed to, and what refers to a value lives as long as the call.
+        let is_plain = rest.iter().all(|argument| match &argument.kind {
+            ExprKind::Closure { .. } => false,
+            ExprKind::Borrow { target, .. } => local_of(target).is_some(),
+            _ => argument.result_kind == Kind::Value,
+        });
+        let is_unordered = self.place_effect(receiver) != Effect::Changes
+            && rest.iter().all(|argument| effect(self.function, argument) != Effect::Changes);
+        if !is_in_element(receiver) || !reads || !is_plain || !is_unordered {
+            return (TokenStream::new(), given);
+        }
+        let names: Vec<_> =
+            (0..given.len()).map(|index| internal(&format!("__phalanx_argument_{index}"), at)).collect();
+        let names_given = names.iter().map(ToTokens::to_token_stream).collect();
+        (quote!(#(let #names = #given;)*), names_given)
+    }
+
     /// Whether it can be observed that the place is evaluated before the value.
     pub(super) fn order_matters(&self, place: &Expr, value: &Expr) -> bool {
         let place = self.place_effect(place);
@@ -121,6 +168,15 @@ fn is_in_variable(place: &Expr) -> bool {
     match &place.kind {
         ExprKind::Local(_) => true,
         ExprKind::Field { base, .. } => is_in_variable(base),
+        _ => false,
+    }
+}
+
+/// Whether a place is an element or a part of one.
+fn is_in_element(place: &Expr) -> bool {
+    match &place.kind {
+        ExprKind::Index { .. } => true,
+        ExprKind::Field { base, .. } => is_in_element(base),
         _ => false,
     }
 }

@@ -98,11 +98,9 @@ impl Host<'_> {
                     quote_spanned!(lo=> ..#base)
                 });
                 let value = quote_spanned!(lo=> #path { #(#fields,)* #base });
-                if variant.is_none() {
-                    return self.typed(*slot, value, at);
-                }
+                let function = if variant.is_none() { "of_struct" } else { "of_enum" };
                 let slot = self.slot(*slot, at);
-                private(at, "of_enum", quote!(#slot, #value))
+                private(at, function, quote!(#slot, #value))
             }
             ExprKind::Vector { path, is_matrix, is_accumulator, argument, slot, .. } => {
                 let kind = match (is_accumulator, is_matrix) {

@@ -28,7 +28,38 @@ struct local_array {
     __device__ __forceinline__ constexpr usize len() const { return N; }
     __device__ __forceinline__ constexpr bool is_empty() const { return N == 0; }
     __device__ __forceinline__ friend bool operator==(const local_array&, const local_array&) = default;
+
+    // As in Rust, the first elements that differ decide; there is no order beside a NaN.
+    template <class Before>
+    __device__ __forceinline__ constexpr bool ordered(const local_array& b, Before before, bool if_equal) const {
+        for (unsigned long long i = 0; i < N; ++i) {
+            if (!(elements[i] == b.elements[i])) {
+                return before(elements[i], b.elements[i]);
+            }
+        }
+        return if_equal;
+    }
 };
+
+template <class T, unsigned long long N>
+__device__ __forceinline__ constexpr bool operator<(const local_array<T, N>& a, const local_array<T, N>& b) {
+    return a.ordered(b, [](const T& x, const T& y) { return x < y; }, false);
+}
+
+template <class T, unsigned long long N>
+__device__ __forceinline__ constexpr bool operator<=(const local_array<T, N>& a, const local_array<T, N>& b) {
+    return a.ordered(b, [](const T& x, const T& y) { return x <= y; }, true);
+}
+
+template <class T, unsigned long long N>
+__device__ __forceinline__ constexpr bool operator>(const local_array<T, N>& a, const local_array<T, N>& b) {
+    return a.ordered(b, [](const T& x, const T& y) { return x > y; }, false);
+}
+
+template <class T, unsigned long long N>
+__device__ __forceinline__ constexpr bool operator>=(const local_array<T, N>& a, const local_array<T, N>& b) {
+    return a.ordered(b, [](const T& x, const T& y) { return x >= y; }, true);
+}
 
 // What a pattern leaves of an array may be nothing.
 template <class T>
