@@ -55,7 +55,10 @@ fn comparisons_in_loops_are_of_words() {
     has_none("if n < w { out[0] = 1.0; }");
     has("for k in 0..4 { if n != w { out[k] = 1.0; } }", &["max(p2, p3)"]);
     // The compiler unrolls a loop by its own condition.
-    has("let mut k = 0; while k < n { if k + 1 < w { out[k] = 1.0; } k += 1; }", &["max((((? + 1) or 0){<p2} + 1), p3)"]);
+    has(
+        "let mut k = 0; while k < n { if k + 1 < w { out[k] = 1.0; } k += 1; }",
+        &["max((((? + 1) or 0){<p2} + 1), p3)"],
+    );
     has("let mut k = n; while w > 0 { loop { if n == w { break; } } }", &["max(p2, p3)"]);
 }
 
