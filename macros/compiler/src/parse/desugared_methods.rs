@@ -204,8 +204,9 @@ impl Parser<'_> {
                 };
                 quote_spanned!(at=> {
                     #bindings
-                    let #i: ::core::primitive::usize = #index;
-                    if #i < #place.len() { Some(#place[#i]) } else { None }
+                    let #i = #index;
+                    // As the condition has it, by which the host knows before a launch that the element is there.
+                    if (#i as ::core::primitive::usize) < #place.len() { Some(#place[#i as ::core::primitive::usize]) } else { None }
                 })
             }
             ("then_with", _, [syn::Expr::Closure(other)]) if other.inputs.is_empty() => {

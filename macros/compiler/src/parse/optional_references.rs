@@ -259,8 +259,8 @@ impl Parser<'_> {
         };
         let position = hidden(&Ident::new("position", at));
         let position_of = quote_spanned!(at=> {
-            let #position: ::core::primitive::usize = #index;
-            if #position < #place.len() { Some(#position) } else { None }
+            let #position = #index;
+            if (#position as ::core::primitive::usize) < #place.len() { Some(#position as ::core::primitive::usize) } else { None }
         });
         let mut some = some.clone();
         some.elems[0] = pat_of(position.clone());
