@@ -96,7 +96,7 @@ impl LaunchChecks {
     fn number(&mut self, check: &LaunchCheck, function: (&[Resolved], usize), calls: &[Arguments]) -> Option<usize> {
         let of_call = |arguments: &Arguments| self.check(check, function, arguments);
         let checks: Vec<Check> = calls.iter().map(of_call).collect::<Option<_>>()?;
-        // Of what has at most 32 bits, nothing else is to be known.
+        // That a number is a word is known of one that has at most 32 bits.
         let is_word = check.sites.is_empty() && matches!(check.length, [Term::Literal(_)]);
         let is_needed =
             |check: &Check| self.graph.may_be_integer(check.index) && !(is_word && self.graph.is_narrow(check.index));

@@ -41,7 +41,7 @@ pub(super) fn impls(input: &DeriveInput, diags: &mut Diags) -> Option<TokenStrea
             let (ty, at) = (&field.ty, field.ty.span());
             let rust = field.ident.as_ref().map_or_else(|| index.to_string(), Ident::to_string);
             let cpp = member(&rust);
-            // The name is of the derive, which no user's constant can have.
+            // By its prefix, the name is no constant's of the user.
             let (constant, part) = (format_ident!("__PHALANX_FIELD_{number}_{index}"), format_ident!("part_{index}"));
             types.push(quote_spanned! {at=>
                 const #constant: ::phalanx::__private::CaseField<#ty> = ::phalanx::__private::case_field::<#ty>();

@@ -269,7 +269,7 @@ impl VisitMut for Derefs {
                 values.iter_mut().for_each(|value| self.visit_expr_mut(value));
                 call.tokens = quote!(#(#values),* #rest);
             }
-            // A guard or a text names it.
+            // It may be in a guard, or not an expression.
             _ => self.is_hidden = true,
         }
     }

@@ -190,7 +190,6 @@ fn written(
             let repeat = over(&|_| quote!(#total += 1;));
             quote_spanned!(at=> { let mut #total = 0usize; #repeat #total })
         }
-        // `|` makes sure that the values are ordered: integers have it, floats do not.
         ("min" | "max", _) if has_parts_last(source, adaptors) => {
             let function = Ident::new(if name == "min" { "least" } else { "greatest" }, at);
             let repeat = over(
@@ -385,10 +384,19 @@ enum Stop {
 fn last_called(function: &syn::Expr) -> Option<String> {
     match strip(function) {
         syn::Expr::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
-        syn::Expr::Closure(closure) => last_called(&closure.body),
-        syn::Expr::Call(call) => last_called(&call.func),
+        syn::Expr::Closure(closure) => called_for_value(&closure.body),
+        _ => None,
+    }
+}
+
+fn called_for_value(body: &syn::Expr) -> Option<String> {
+    match strip(body) {
+        syn::Expr::Call(call) => match strip(&call.func) {
+            syn::Expr::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
+            _ => None,
+        },
         syn::Expr::Block(block) => match block.block.stmts.last()? {
-            syn::Stmt::Expr(last, None) => last_called(last),
+            syn::Stmt::Expr(last, None) => called_for_value(last),
             _ => None,
         },
         _ => None,

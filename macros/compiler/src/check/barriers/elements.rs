@@ -1,5 +1,6 @@
 //! Barriers that no thread initializes, that are initialized twice, and arrivals after a drop, where an index, a loop or a condition of
-//! numbers decides: what the [runs](crate::check::runs) of a block's threads with certain arguments do.
+//! numbers decides: what the [runs](crate::check::runs) of a block's threads with certain arguments do, one thread for all that take the same way,
+//! and again each thread, where ranks select barriers.
 //!
 //! A barrier is followed if the text names it, and no function gets it. Which thread comes first is not followed, so that
 //! a barrier that is initialized too late is not reported here.
@@ -91,11 +92,10 @@ pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) {
     let given = cx.cfg.calls.iter().flat_map(|call| &call.barriers).filter_map(|(_, region)| id_of(cx.cfg, region));
     let check = Check { cx, runs, hidden: given.map(|id| id.shared).chain(cx.hidden.clone()).collect() };
     // Threads that take one way may still use different barriers.
-    let all = [false].into_iter().chain(check.is_by_rank().then_some(true));
-    let launches = all.flat_map(|all| check.launches().into_iter().enumerate().map(move |launch| (all, launch)));
-    let mut left = [STEPS; 2];
-    for (all, (number, launch)) in launches {
-        if let Some(runs) = check.run_all(launch, &reached, all, &mut left[usize::from(all)]) {
+    for of_all_threads in [false].into_iter().chain(check.is_by_rank().then_some(true)) {
+        let mut left = STEPS;
+        for (number, launch) in check.launches().into_iter().enumerate() {
+            let Some(runs) = check.run_all(launch, &reached, of_all_threads, &mut left) else { continue };
             let argument = launch.argument.filter(|_| check.runs.has_integers);
             let element = launch.element;
             for fault in check.faults(&runs, number == 0) {

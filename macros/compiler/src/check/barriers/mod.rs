@@ -3,7 +3,8 @@
 //! array (`tokens`), and `barrier_count` and `arrive_while_pending` (`counts`).
 //!
 //! CUDA C++ Programming Guide, Asynchronous Barrier: one thread initializes a barrier, the threads synchronize, and only then
-//! does a thread arrive. `lifecycle` finds the paths that lead to a use of a barrier, and what happened to it on each.
+//! does a thread arrive. `lifecycle` finds the paths that lead to a use of a barrier, and what happened to it on each;
+//! `learned` has the calls in which a thread may learn it in another way.
 //!
 //! The function's summary (`summary`) says what a device function does with a barrier that it is given: relies on an `init`, or calls it.
 //!

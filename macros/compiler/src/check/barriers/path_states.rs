@@ -20,7 +20,8 @@ pub(super) enum Lifecycle {
     Unknown,
 }
 
-/// A barrier that is passed to a device function: the slot of the call, and the position of the argument.
+/// A condition on a call of a device function, by its slot: that the function initializes the barrier which is an argument, by its position; or that a
+/// thread may learn in it what others have done, which has the position [`LEARNED`](BarrierArgument::LEARNED).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BarrierArgument {
     pub(super) slot: u16,
@@ -41,7 +42,7 @@ impl BarrierArgument {
         self.argument == BarrierArgument::LEARNED
     }
 
-    /// The number of the condition that the callee initializes the barrier. The numbers of branch conditions are lower.
+    /// The number of the condition. Those of branch conditions are lower.
     fn number(self) -> usize {
         1 << 32 | usize::from(self.slot) << 8 | self.argument & 0xff
     }
@@ -130,7 +131,7 @@ impl PathState {
     /// The paths on which a thread learns in a call what others have done, and those on which it does not.
     pub(super) fn learning(self, call: BarrierArgument) -> Vec<PathState> {
         let unlearned = self.clone().assuming(call.number(), false);
-        match self.assumed.contains(&(call.number(), false)) {
+        match [false, true].iter().any(|outcome| self.assumed.contains(&(call.number(), *outcome))) {
             true => vec![self],
             false => vec![unlearned, self.with(Lifecycle::Unknown, Observers::All).assuming(call.number(), true)],
         }

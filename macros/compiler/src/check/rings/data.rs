@@ -2,7 +2,7 @@
 //! way in all threads and rounds. The host decides about the data, so such a launch exists.
 //!
 //! Followed are elements of arrays that nothing but copies of memory fills which the kernel does not write, floats that threads load of such memory themselves,
-//! sums of them from zero or a float on, their comparisons with small literals, and votes of threads on these.
+//! sums of them from zero or a float on, their comparisons with small literals, votes of threads on these, and how many threads vote so.
 
 use std::collections::BTreeSet;
 

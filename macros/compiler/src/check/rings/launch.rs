@@ -216,6 +216,9 @@ impl Evaluator<'_, '_, '_> {
                 }
                 (Group::Grid, Answer::BlockCount) => Some(Value::constant(blocks.checked_mul(clusters)?)),
                 (Group::Grid, Answer::BlockRank) => {
+                    // Ranks go along the first axis of the grid, and then along the others.
+                    let is_in_a_row = clusters == 1 || kernel.first_extent() == Some(blocks);
+                    is_in_a_row.then_some(())?;
                     let own = Value::Expr(if blocks == 1 { Expr::constant(0) } else { Expr::rank() });
                     Some(binary(BinaryOp::Add, own, Value::constant(blocks.checked_mul(cluster)?)))
                 }

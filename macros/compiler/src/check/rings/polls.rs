@@ -1,4 +1,5 @@
-//! Tests whether a phase is over: loops that ask until it is are waits, and so is a test with a wait for the case that it is not.
+//! Tests whether a phase is over: loops that ask until it is are waits, and so is a test with a wait for the case that it is not. Other tests decide
+//! which way a thread takes: one on which the phase is over, or one on which it may not be.
 
 use super::counters::Counter;
 use super::kernel::{Kernel, Point, Refusal, is_by_parity};

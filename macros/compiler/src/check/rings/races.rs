@@ -2,7 +2,8 @@
 //! the array each thread names, so that they are a conflict for certain or are left out.
 //!
 //! Each step that writes becomes an array of slots of its own, which the threads that take the step fill, and which those read that
-//! read one of the same elements. Threads of a role take the same steps: what one of them can meet, any of them can.
+//! read one of the same elements. Where bulk copies and products read whole slots that threads write, they read such an array, too. Threads of a role
+//! take the same steps: what one of them can meet, any of them can.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -183,23 +184,23 @@ pub(super) fn separate(
 }
 
 /// Lets bulk copies and products, by the step and the array that they read, read another array of slots, too. Waits count what is read: so all
-/// that completes in the same way reads two slots in the place of one.
+/// of the same threads that completes in the same way reads two slots in the place of one.
 fn read_twice(actors: &mut [Actors], of: &BTreeMap<(Access, u32), u32>) {
     let queue = |(role, step): (usize, &Step)| {
         let Op::Store { slot, queue } = &step.op else { return None };
-        of.contains_key(&((role, step.id), slot.array)).then_some(*queue)
+        of.contains_key(&((role, step.id), slot.array)).then_some((role, *queue))
     };
-    let queues: BTreeSet<u8> = steps(actors).filter_map(queue).collect();
+    let queues: BTreeSet<(usize, u8)> = steps(actors).filter_map(queue).collect();
     for (role, actors) in actors.iter_mut().enumerate().filter(|_| !queues.is_empty()) {
         rewrite(&mut actors.program, |step| {
             let mut step = step.clone();
             if let Op::WaitStores { queue, but } = &mut step.op
-                && queues.contains(queue)
+                && queues.contains(&(role, *queue))
             {
                 *but = but.saturating_mul(2);
             }
             let Op::Store { slot, queue } = &step.op else { return vec![step] };
-            if !queues.contains(queue) {
+            if !queues.contains(&(role, *queue)) {
                 return vec![step];
             }
             let array = of.get(&((role, step.id), slot.array)).copied().unwrap_or(slot.array);

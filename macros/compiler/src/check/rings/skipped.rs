@@ -1,5 +1,5 @@
-//! Branches and loops that are passed over as a whole, because nothing on their arms concerns barriers: what they access, and where the
-//! lanes of a warp meet in them.
+//! Branches and loops that are passed over as a whole, because nothing on their arms concerns barriers: what they access, where the lanes of a warp
+//! meet in them, and which loops may wait for what other threads write, so that they are not passed over.
 
 use super::kernel::{Kernel, Refusal, is_within_warp};
 use super::steps::meets;

@@ -1,4 +1,5 @@
-//! Launches whose numbers differ: one of them is less than the others, so that a wait under `k < lag` in a loop over `0..rounds` is left out.
+//! Launches whose numbers differ: one of them is less than the others, so that under `k < lag` in a loop over `0..rounds`, say, a wait is left out.
+//! A kernel of more than four numbers is not launched so.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,7 @@ use super::given::{Arguments, Elements, Given, Number};
 use super::kernel::Kernel;
 use super::launch::Depends;
 
-/// The most numbers that are told apart.
+/// The most numbers of a kernel that is launched so.
 const NUMBERS: usize = 4;
 
 impl Depends {

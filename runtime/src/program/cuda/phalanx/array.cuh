@@ -67,6 +67,11 @@ struct local_array<T, 0> {
     __device__ __forceinline__ T& operator[](detail::located_index i) const { return *reinterpret_cast<T*>(i.below(0)); }
     __device__ __forceinline__ constexpr usize len() const { return 0; }
     __device__ __forceinline__ constexpr bool is_empty() const { return true; }
+    __device__ __forceinline__ friend constexpr bool operator==(const local_array&, const local_array&) { return true; }
+    template <class Before>
+    __device__ __forceinline__ constexpr bool ordered(const local_array&, Before, bool if_equal) const {
+        return if_equal;
+    }
 };
 
 // The elements of an array without the first and the last ones: `rest` of `[first, rest @ ..]`.

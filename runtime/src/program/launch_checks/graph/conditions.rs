@@ -2,10 +2,12 @@
 //! column != 0`, where `column` is `2 * x + odd`, `x` is not 0. A first or last part of the values is left out if the condition cannot hold for any of
 //! them, whatever the other numbers are.
 
+use std::collections::BTreeSet;
+
 use super::{AllNumbers, AsIntegers, Graph, Id, Node, Numbers, computed};
 use crate::program::launch_terms::Comparison;
 
-/// How often a condition is looked at for a part of the values.
+/// How often a condition is looked at for parts of the values.
 const MOST_TRIES: u32 = 64;
 
 impl Graph {
@@ -16,10 +18,16 @@ impl Graph {
         [value, side, bound]: [Id; 3],
         conditioned: Id,
     ) -> Option<Id> {
+        let mut needed = BTreeSet::from([side, bound]);
+        for id in (conditioned + 1..=side.max(bound)).rev() {
+            if needed.contains(&id) {
+                needed.extend(self.parts(id));
+            }
+        }
         let mut computed = vec![conditioned];
-        for id in conditioned + 1..=side.max(bound) {
-            if self.parts(id).iter().any(|part| computed.contains(part)) {
-                computed.push(id);
+        for id in needed.range(conditioned + 1..) {
+            if self.parts(*id).iter().any(|part| computed.contains(part)) {
+                computed.push(*id);
             }
         }
         let id = self.node(Node::ByCondition(comparison, [value, side, bound]))?;
@@ -64,15 +72,17 @@ impl Graph {
         let Some((low, high)) = integers.interval() else { return all };
         let mut tries = 0..MOST_TRIES;
         let mut may_hold = |low: i128, high: i128| {
+            if tries.next().is_none() {
+                return true;
+            }
             values[*conditioned] = AsIntegers(integers.between(low, high));
             for &id in rest {
                 values[id] = computed(self.nodes[id], values);
             }
-            let may_compare = match (values[side], values[bound]) {
+            match (values[side], values[bound]) {
                 (AsIntegers(side), AsIntegers(bound)) => side.may_compare(comparison, bound),
                 _ => true,
-            };
-            may_compare || tries.next().is_none()
+            }
         };
         let first = first_that_may(low, high, &mut may_hold);
         let last = -first_that_may(-high, -first, |low, high| may_hold(-high, -low));

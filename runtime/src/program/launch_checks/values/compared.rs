@@ -1,6 +1,6 @@
 //! What comparisons say of integers: those of the values for which one holds, and whether it may hold at all.
 
-use super::Known::Between;
+use super::Known::{Between, Nothing};
 use super::{Integer, Values};
 use crate::program::launch_terms::Comparison;
 
@@ -46,7 +46,10 @@ impl Values {
             // One number is left out, if it is the first or the last one.
             Comparison::NotEqual => {
                 let number = (from == to && low == high).then(|| low - from)?;
-                let (first, last) = Values { ty: Some(ty), ..self }.exact().unwrap_or_else(|| (ty.least(), ty.most()));
+                let (first, last) = match self.known {
+                    Nothing => (ty.least(), ty.most()),
+                    Between(..) => Values { ty: Some(ty), ..self }.exact()?,
+                };
                 (first + i128::from(first == number), last - i128::from(last == number))
             }
         })

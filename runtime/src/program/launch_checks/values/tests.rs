@@ -138,10 +138,11 @@ fn values_that_pass_a_comparison_stay() {
         (Comparison::Greater, |a, b| a > b),
         (Comparison::GreaterOrEqual, |a, b| a >= b),
         (Comparison::Equal, |a, b| a == b),
+        (Comparison::NotEqual, |a, b| a != b),
     ];
     let mut narrower = 0;
     for round in 0..20_000 {
-        let (ty, (comparison, passes)) = (TYPES[round % 2], comparisons[round / 2 % 5]);
+        let (ty, (comparison, passes)) = (TYPES[round % 2], comparisons[round / 2 % 6]);
         let ((value, numbers), (bound, bounds)) = (some(ty, &mut rng), some(ty, &mut rng));
         let (term, terms) = if rng.bool() { some(ty, &mut rng) } else { (Values::literal(0), vec![0]) };
         let found = value.limited(term, comparison, bound);
@@ -202,6 +203,20 @@ fn the_numbers_of_a_range_are_multiples_as_its_start_and_step() {
     assert!(found.is_multiple(4) && !found.is_multiple(8) && !found.is_multiple(3), "{found:?}");
     assert!(found.is_below(number(100), false) && !found.is_below(number(99), false));
     assert!(of(0, 100, 16).is_multiple(16) && !of(1, 100, 16).is_multiple(2));
+}
+
+#[test]
+fn one_number_less_leaves_what_wraps() {
+    let word = |low, high| Values::of(Integer::WORD, low, high);
+    // `i - 1` of `i` from 0 to 9, which is not 5.
+    let before = word(0, 9).operation(Operation::Sub, word(1, 1));
+    let other = before.limited(Values::literal(0), Comparison::NotEqual, word(5, 5));
+    assert!(other.operation(Operation::Add, word(1, 1)).is_below(word(10, 10), false), "{other:?}");
+    // Of what nothing is known, it is not the first number.
+    let natural = Values { ty: Some(Integer::WORD), ..Values::UNKNOWN };
+    let positive = natural.limited(Values::literal(0), Comparison::NotEqual, word(0, 0));
+    assert_eq!(positive.interval(), Some((1, u64::MAX.into())));
+    assert_eq!(word(3, 8).limited(Values::literal(0), Comparison::NotEqual, word(8, 8)).interval(), Some((3, 7)));
 }
 
 #[test]

@@ -129,8 +129,8 @@ fn init(function: &Function, local: LocalId) -> Option<&Expr> {
     found
 }
 
-/// The number of expressions of a body with its loops unrolled. A loop whose variable begins with that of a loop around it, as the rounds in a
-/// stage of a sorting network do, has half of the iterations on average.
+/// The number of expressions of a body with its loops unrolled. A loop whose variable does not begin with a constant is taken to begin with that
+/// of a loop around it, as the rounds in a stage of a sorting network do: it has half of the iterations on average.
 fn size(function: &Function, body: &Block) -> u64 {
     let iterations = |scaled: Scaled<'_>| {
         let begins_constant = init(function, scaled.local).is_some_and(|init| is_constant(init, &BTreeSet::new()));

@@ -60,7 +60,7 @@ struct Walk<'e> {
     numbered: Numbered,
     /// The loops around the place of which the text does not show how often they repeat.
     loops: usize,
-    /// All loops around the place, but for that whose condition it is in: by its counter, the compiler of CUDA C++ unrolls it.
+    /// All loops around the place; none in the condition of a loop, in which the compiler of CUDA C++ looks for its counter.
     inside: usize,
     /// The comparisons that are of words.
     compared: usize,

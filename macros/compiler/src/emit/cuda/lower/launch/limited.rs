@@ -8,12 +8,13 @@ use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::walk::walk;
 
-/// The most expressions that are read for the sides of a condition, and the most terms of a value with conditions.
-const MOST_READ: usize = 100;
-const MOST_TERMS: usize = 150;
+/// The most expressions that are read for the sides of a condition, the most terms of a value with conditions, and the most conditions of one.
+const MOST_READ_FOR_CONDITION: usize = 100;
+const MOST_TERMS_WITH_CONDITIONS: usize = 150;
+const MOST_CONDITIONS: usize = 6;
 
 /// How deep names are followed to what a condition is computed of.
-const DEEPEST: usize = 4;
+const DEEPEST_CONDITION: usize = 4;
 
 impl<'e> Scope<'e> {
     /// Returns the limits of an expression, and what is added to it in a sum that is limited.
@@ -56,32 +57,34 @@ impl<'e> Scope<'e> {
         }
         let says_more = |index: &usize| {
             let Some(Limit { subject, comparison, bound, .. }) = self.limits[*index] else { return false };
-            let mirrored = self.mirrored(*index);
-            let is_known = |index: &usize| self.busy.contains(index) || self.around.contains(index);
+            let is_known = |index: usize| self.busy.contains(&index) || self.around.contains(&index);
             let sides = [subject, bound];
             // What is less than a number together with other variables says little of each.
             let is_equality = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
-            // The mirrored comparison says the same.
-            !mirrored.is_some_and(|other| other < *index)
-                && ![Some(*index), mirrored].iter().flatten().any(is_known)
+            !is_known(*index)
                 && !sides.iter().any(|side| is_same(side, expr) || sum_with(side, expr).is_some())
                 && sides.iter().any(|side| self.is_computed_of(side, expr, 0))
                 && (is_equality || sides.iter().all(|side| self.is_computed_of_one(side, expr, 0)))
+                // The mirrored comparison says the same.
+                && !self.mirrored(*index).is_some_and(|other| other < *index || is_known(other))
         };
-        (0..self.limits.len()).filter(says_more).collect()
+        // The innermost ones say most.
+        let mut conditions: Vec<usize> = (0..self.limits.len()).rev().filter(says_more).take(MOST_CONDITIONS).collect();
+        conditions.reverse();
+        conditions
     }
 
     /// Adds conditions of what is computed of an expression.
     pub(super) fn limited_by_conditions(&mut self, expr: &'e Expr, conditions: Vec<usize>, mut terms: Terms) -> Terms {
         for index in conditions {
             let Some(Limit { subject, comparison, bound, .. }) = self.limits[index] else { continue };
-            let (outer, left) = (self.begin_limit(index), std::mem::replace(&mut self.left, MOST_READ));
+            let (outer, left) = (self.begin_limit(index), std::mem::replace(&mut self.left, MOST_READ_FOR_CONDITION));
             self.conditioned = Some(expr);
             let sides = [subject, bound].map(|side| self.terms(side)).concat();
             self.conditioned = None;
             self.left = left;
             self.busy.truncate(outer);
-            if terms.len() + sides.len() <= MOST_TERMS && sides.contains(&Term::Conditioned) {
+            if terms.len() + sides.len() <= MOST_TERMS_WITH_CONDITIONS && sides.contains(&Term::Conditioned) {
                 terms.push(Term::Condition);
                 terms.extend(sides);
                 terms.push(Term::LimitByCondition(comparison));
@@ -113,7 +116,9 @@ impl<'e> Scope<'e> {
         }
         match &expr.kind {
             ExprKind::Local(local) => match self.origin(*local) {
-                Some(Origin::Value(init, _)) if depth < DEEPEST => self.is_computed_of_one(init, part, depth + 1),
+                Some(Origin::Value(init, _)) if depth < DEEPEST_CONDITION => {
+                    self.is_computed_of_one(init, part, depth + 1)
+                }
                 _ => false,
             },
             ExprKind::Typed(inner, _) | ExprKind::Cast(inner, _) => self.is_computed_of_one(inner, part, depth),
@@ -130,7 +135,7 @@ impl<'e> Scope<'e> {
         walk(expr, &mut |inner| {
             found |= is_same(inner, part);
             if let ExprKind::Local(local) = inner.kind
-                && depth < DEEPEST
+                && depth < DEEPEST_CONDITION
                 && !found
                 && let Some(Origin::Value(init, _)) = self.origin(local)
             {
