@@ -52,7 +52,7 @@ pub(crate) const ACCEPTED: [Accepted; 19] = [
         kernel: "normed",
         line: "used.wait_parity(turn % 2 == 0); // both blocks have read the factors of the tile before",
         what: "removed",
-        net: Net::Simulator("data race"),
+        net: Net::Rustc("two phases may complete before the warp of threads 0 to 31 of block 0 waits"),
     },
     Accepted {
         kernel: "normed",
