@@ -16,7 +16,7 @@ pub(crate) struct Accepted {
     pub(crate) net: Net,
 }
 
-pub(crate) const ACCEPTED: [Accepted; 19] = [
+pub(crate) const ACCEPTED: [Accepted; 18] = [
     Accepted {
         kernel: "gemm",
         line: "a.load_async([matrix[0] as i32, row[0] as i32, start], &a_tiles[stage], &full[stage]);",
@@ -47,12 +47,6 @@ pub(crate) const ACCEPTED: [Accepted; 19] = [
         line: "let _ = empty[stage].arrive(); // by each thread, which has read for itself",
         what: "another stage",
         net: Net::Simulator("deadlock: no thread can make progress"),
-    },
-    Accepted {
-        kernel: "normed",
-        line: "used.wait_parity(turn % 2 == 0); // both blocks have read the factors of the tile before",
-        what: "removed",
-        net: Net::Rustc("two phases may complete before the warp of threads 0 to 31 of block 0 waits"),
     },
     Accepted {
         kernel: "normed",

@@ -69,15 +69,4 @@ fn once_more(x: u32) -> u32 {
     std::iter::once(x).chain([1, 2]).sum::<u32>()
 }
 
-#[device]
-fn added(total: u32, x: u32) -> Option<u32> {
-    total.checked_add(x)
-}
-
-// What the function returns is not shown: `|total, x| match added(total, x) { Some(sum) => Some(sum), None => None }` shows it.
-#[device]
-fn folded(x: u32) -> u32 {
-    [x, 2, 3].iter().copied().try_fold(0, added).unwrap_or(0)
-}
-
 fn main() {}
