@@ -11,6 +11,7 @@
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
 #include <phalanx/within.cuh>
+#include <phalanx/words.cuh>
 
 using namespace phalanx;
 
@@ -61,7 +62,7 @@ all_to_all(slice_mut<u32> values, slice_mut<u32> out, u32 rounds, const __grid_c
             arrive_there(peer, 32);
         }
         wait_here(written, round);
-        sum = sum * 2 + values[at_launch<1>(round * threads + (rank + 77) % threads)];
+        sum = sum * 2 + values[at_launch<1>(round * threads + once_at_launch<3>((rank + 77)) % threads)];
     }
     out[at_launch<2>(rank)] = sum;
     cluster.sync(); // orders all memory: line 63 uses a phase barrier

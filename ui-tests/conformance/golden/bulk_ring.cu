@@ -14,6 +14,7 @@
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
 #include <phalanx/within.cuh>
+#include <phalanx/words.cuh>
 
 using namespace phalanx;
 
@@ -32,8 +33,8 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
     auto i = block.thread_rank();
     auto rank = cluster.block_rank();
 #line 22 "ui-tests/conformance/src/kernels/async_peers.rs"
-    auto next = (rank + 1) % cluster.num_blocks();
-    auto before = (rank + cluster.num_blocks() - 1) % cluster.num_blocks();
+    auto next = once_at_launch<4>((rank + 1)) % cluster.num_blocks();
+    auto before = once_at_launch<5>((rank + cluster.num_blocks() - 1)) % cluster.num_blocks();
     own[at_launch<0>(i)] = input[at_launch<1>(cluster.thread_rank())];
     const auto steps = range(0, rounds);
     const bool all_within = (holds_at_launch<0> && holds_at_launch<2> || covers(got, values_of(steps) % 2) && covers_row<decltype(got.get_unchecked(0))>(values_of(i)) && covers(own, values_of(i)));

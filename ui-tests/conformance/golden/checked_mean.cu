@@ -9,6 +9,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/words.cuh>
 
 using namespace phalanx;
 
@@ -44,5 +45,5 @@ checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i
     if (sum == i64_MIN) {
         panicked(here(), count);
     }
-    out[at_launch<2>(i)] = abs(sum) / as<i64>(count);
+    out[at_launch<2>(i)] = word_at_launch<3>(abs(sum)) / as<i64>(count);
 }

@@ -138,7 +138,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
                 auto x = a.get_unchecked(position_3);
                 shared.get_unchecked(i_2) = x;
-                if (i_2 < 12) {
+                if (word_at_launch<21>(i_2) < 12) {
                     grid.get_unchecked(i_2 / 4).get_unchecked(i_2 % 4) = x + 1;
                 }
             }
@@ -149,7 +149,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
                 auto x = a.get_unchecked(position_3);
                 shared[at_launch<7>(i_2)] = x;
-                if (i_2 < 12) {
+                if (word_at_launch<21>(i_2) < 12) {
                     grid[at_launch<8>(i_2 / 4)][at_launch<9>(i_2 % 4)] = x + 1;
                 }
             }
@@ -172,7 +172,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
         usize by_2 = size;
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
-        const auto steps_3 = range(0, saturating_sub(word_at_launch<21>(shared.len()), by_2));
+        const auto steps_3 = range(0, saturating_sub(word_at_launch<22>(shared.len()), by_2));
         if ((holds_at_launch<10> || covers(shared, values_of(steps_3) + by_2))) {
             for (auto position_5 : unclamped(steps_3)) {
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
@@ -222,7 +222,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
         usize by_3 = 1;
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
-        const auto steps_4 = range(0, saturating_sub(word_at_launch<23>(saturating_sub(word_at_launch<22>(a.len() + 1), size_6)), by_3));
+        const auto steps_4 = range(0, saturating_sub(word_at_launch<24>(saturating_sub(word_at_launch<23>(a.len() + 1), size_6)), by_3));
         if ((holds_at_launch<13> || covers(a, spread_by(values_of(steps_4), up_by(by_3), up_by(by_3).up_by(size_6).down_by(1))) && is_natural(size_6))) {
             for (auto position_9 : unclamped(steps_4)) {
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
@@ -271,7 +271,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 158 "ui-tests/conformance/src/kernels/elements.rs"
 #line 120 "ui-tests/conformance/src/kernels/elements.rs"
             auto part = item_2;
-            if (part.len() == size && phalanx_conformance_kernels_elements_sum_of(part) > 9) {
+            if (part.len() == size && word_at_launch<25>(phalanx_conformance_kernels_elements_sum_of(part)) > 9) {
 #line 158 "ui-tests/conformance/src/kernels/elements.rs"
                 total_3 += 1;
             }

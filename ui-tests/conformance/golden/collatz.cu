@@ -8,6 +8,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
+#include <phalanx/words.cuh>
 
 using namespace phalanx;
 
@@ -46,7 +47,7 @@ collatz(slice_mut<u64> longest, usize limit, const __grid_constant__ launch_bloc
                 if (steps > 1000) {
                     goto numbers_continue;
                 }
-                n = n % 2 == 0 ? n / 2 : 3 * n + 1;
+                n = word_at_launch<0>(n % 2) == 0 ? n / 2 : 3 * n + 1;
                 steps += 1;
             }
             raise(longest, 0, length << 32 | as<u64>(start));

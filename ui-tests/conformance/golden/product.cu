@@ -21,6 +21,7 @@
 #include <phalanx/tuple.cuh>
 #include <phalanx/vector.cuh>
 #include <phalanx/within.cuh>
+#include <phalanx/words.cuh>
 
 using namespace phalanx;
 
@@ -119,14 +120,14 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
     keep_test(all_within);
     for (auto step : steps_2) {
 #line 66 "ui-tests/conformance/src/corpus/tensor_cores.rs"
-        if (step + 1 < steps) {
+        if (word_at_launch<5>(step + 1) < steps) {
             wait_prior<4>(quad.whole_warp());
         } else {
             wait_async(quad.whole_warp());
         }
         block.sync();
         auto after = step + 2;
-        if (after < steps) {
+        if (word_at_launch<6>(after) < steps) {
             auto stage = after % STAGES;
             if (!all_within) {
                 require(at_launch<2>(within(a_tiles, stage)) & at_launch<2>(within(b_tiles, stage)));

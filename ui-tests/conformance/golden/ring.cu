@@ -11,6 +11,7 @@
 #include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/within.cuh>
+#include <phalanx/words.cuh>
 
 using namespace phalanx;
 
@@ -33,7 +34,7 @@ ring(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalan
     for (auto round : steps) {
 #line 120 "ui-tests/conformance/src/kernels/guide.rs"
         cluster.barrier_wait_shared(token);
-        auto next = cluster.map_shared_rank(front, (cluster.block_rank() + 1) % cluster.num_blocks());
+        auto next = cluster.map_shared_rank(front, once_at_launch<2>((cluster.block_rank() + 1)) % cluster.num_blocks());
         require_of_warp(at_launch<0>(within(next, i)) & when(!all_within, at_launch<0>(within(back, i)) & at_launch<0>(within(front, i))));
 #line 122 "ui-tests/conformance/src/kernels/guide.rs"
         back.get_unchecked(i) = peer_reads.of(next.get_unchecked(i)) + round;

@@ -10,6 +10,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/within.cuh>
+#include <phalanx/words.cuh>
 
 using namespace phalanx;
 
@@ -38,7 +39,7 @@ share(readonly_slice<i32> input, slice_mut<i32> output, const __grid_constant__ 
     require_of_warp(at_launch<1>(within(input, i)));
 #line 28 "ui-tests/conformance/src/kernels/guide.rs"
     auto local = local_processing(input.get_unchecked(i));
-    auto next = (cluster.block_rank() + 1) % cluster.num_blocks();
+    auto next = once_at_launch<3>((cluster.block_rank() + 1)) % cluster.num_blocks();
     auto dsmem = cluster.map_shared_rank(array, next);
     cluster.barrier_wait_shared(token);
 

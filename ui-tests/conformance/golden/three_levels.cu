@@ -94,7 +94,7 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
             grid_group::arrival_token token_3 = phalanx_conformance_kernels_grid_barriers_begin(grid);
             phalanx_conformance_kernels_grid_barriers_end(grid, token_3);
         }
-        value ^= sums[at_launch<4>(word_at_launch<6>((grid.thread_rank() + 256)) % grid.num_threads())];
+        value ^= sums[at_launch<4>(once_at_launch<7>(word_at_launch<6>((grid.thread_rank() + 256))) % grid.num_threads())];
         grid.sync();
     }
     require(at_launch<5>(within(totals, grid.thread_rank())));
