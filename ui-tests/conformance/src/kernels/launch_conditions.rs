@@ -66,7 +66,7 @@ fn images(device: &Device) -> Outcome {
         beside(&image, &mut out, width).grid(count.div_ceil(32) as u32).launch(device)?;
         let of = |i: usize| {
             let near = [
-                (3, i % width > 0, i.wrapping_sub(1)),
+                (3, !i.is_multiple_of(width), i.wrapping_sub(1)),
                 (5, i % width != width - 1, i + 1),
                 (7, i >= width, i.wrapping_sub(width)),
                 (11, i + width < count, i + width),
