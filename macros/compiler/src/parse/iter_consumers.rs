@@ -383,24 +383,25 @@ enum Stop {
 /// Returns the name of the function that is passed by its path, or that a closure calls for its value.
 fn last_called(function: &syn::Expr) -> Option<String> {
     match strip(function) {
-        syn::Expr::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
         syn::Expr::Closure(closure) => called_for_value(&closure.body),
-        _ => None,
+        passed => last_segment(passed),
     }
 }
 
 fn called_for_value(body: &syn::Expr) -> Option<String> {
     match strip(body) {
-        syn::Expr::Call(call) => match strip(&call.func) {
-            syn::Expr::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
-            _ => None,
-        },
+        syn::Expr::Call(call) => last_segment(strip(&call.func)),
         syn::Expr::Block(block) => match block.block.stmts.last()? {
             syn::Stmt::Expr(last, None) => called_for_value(last),
             _ => None,
         },
         _ => None,
     }
+}
+
+fn last_segment(path: &syn::Expr) -> Option<String> {
+    let syn::Expr::Path(path) = path else { return None };
+    path.path.segments.last().map(|last| last.ident.to_string())
 }
 
 /// Returns what ends a fold of this function, as far as its text shows, or that of a function of the file which gives its value.

@@ -29,7 +29,7 @@ pub(super) struct BarrierArgument {
 }
 
 impl BarrierArgument {
-    /// What stands for the argument in the condition that a thread may learn in the callee what others have done.
+    /// The position that marks the condition that a thread may learn in the callee what others have done.
     const LEARNED: usize = 0xff;
 
     /// The condition that a thread may learn in a call what others have done.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::classes::Classes;
-use super::given::{Arguments, Elements, Number};
+use super::given::{Arguments, Elements};
 use super::handed::Handed;
 use super::kernel::{Kernel, Refusal};
 use super::launch::Depends;
@@ -154,8 +154,7 @@ fn of_last_cluster(kernel: &Kernel<'_, '_>, depends: &Depends, stages: i64) -> V
     let granules = rounds.clone().map(|number| number * depends.granule).filter(|_| depends.granule > 1);
     let launch = |number| Arguments::new(number, Elements::Same).of_last_cluster(CLUSTERS);
     let alike = rounds.clone().chain(granules).map(launch);
-    let larger: BTreeSet<Number> = depends.given.iter().filter_map(|node| kernel.number_of(*node)).collect();
-    let larger = larger.into_iter().take(LARGER);
+    let larger = kernel.numbers_of(&depends.given).into_iter().take(LARGER);
     let unlike = larger.flat_map(|one| rounds.clone().map(move |number| launch(number).with(one, number * CLUSTERS)));
     alike.chain(unlike).collect()
 }

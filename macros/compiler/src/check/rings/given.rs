@@ -1,6 +1,6 @@
 //! Finds the nodes whose values a launch gives: scalar parameters, lengths of slices, and elements of slices that nothing writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::kernel::Kernel;
 use crate::check::cfg::{Formula, NodeId, Root, Source};
@@ -127,6 +127,11 @@ impl Kernel<'_, '_> {
             | Source::Shuffled { .. }
             | Source::Call { .. } => None,
         }
+    }
+
+    /// The numbers of the launch among nodes.
+    pub(super) fn numbers_of(&self, given: &BTreeSet<NodeId>) -> BTreeSet<Number> {
+        given.iter().filter_map(|node| self.number_of(*node)).collect()
     }
 
     /// The parameter or the length that a launch gives to a node, unless it is a truth value or an element.

@@ -201,7 +201,7 @@ impl Evaluator<'_, '_, '_> {
         }
     }
 
-    /// What queries say in a cluster of a grid, whose clusters lie along its first axis.
+    /// The answers to queries in a cluster of a grid, whose clusters lie along its first axis.
     fn of_grid(&self, node: NodeId, arguments: &Arguments) -> Option<Value> {
         let kernel = self.kernel;
         let Arguments { clusters, cluster, .. } = *arguments;

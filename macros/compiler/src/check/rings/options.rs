@@ -4,7 +4,7 @@ use super::value::{Evaluator, Value, binary, computed};
 use crate::check::cfg::{Computed, Formula, NodeId};
 use crate::model::expr::BinaryOp;
 
-/// What stands for 2^64, which is no `i64`: a large number with the same remainders by all numbers up to 32 and by powers of two up to 2^15. By a larger
+/// The stand-in for 2^64, which is no `i64`: a large number with the same remainders by all numbers up to 32 and by powers of two up to 2^15. By a larger
 /// prime, a difference below zero has another one, as of a ring of 37 stages.
 const AROUND: i64 = 1146043208633122816;
 

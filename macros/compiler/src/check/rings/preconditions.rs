@@ -1,8 +1,6 @@
 //! Preconditions of a kernel, which a launch's numbers have to meet so that no thread fails, and none leaves at once: assertions, and branches of which one arm ends
 //! the thread. A launch in which something does not hold is given other numbers, where the condition is one about a single number.
 
-use std::collections::BTreeSet;
-
 use super::counters::Counters;
 use super::given::{Arguments, Number};
 use super::kernel::{Kernel, Point, Refusal};
@@ -149,9 +147,8 @@ impl<'p, 'a, 'f> Preconditions<'p, 'a, 'f> {
             Condition::Compares(_, left, right) => vec![(left, condition.at), (right, condition.at)],
         };
         let given = self.kernel.depends(&nodes).given;
-        let numbers: BTreeSet<Number> = given.iter().filter_map(|node| self.kernel.number_of(*node)).collect();
         let (lengths, parameters): (Vec<Number>, Vec<Number>) =
-            numbers.into_iter().partition(|number| number.is_length);
+            self.kernel.numbers_of(&given).into_iter().partition(|number| number.is_length);
         lengths.into_iter().chain(parameters).find_map(|number| {
             let with = |value: i64| arguments.with(number, value);
             let off = |value: i64| self.difference(condition, &with(value));

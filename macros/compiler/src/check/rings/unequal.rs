@@ -1,8 +1,6 @@
 //! Launches whose numbers differ: one of them is less than the others, so that under `k < lag` in a loop over `0..rounds`, say, a wait is left out.
 //! A kernel of more than four numbers is not launched so.
 
-use std::collections::BTreeSet;
-
 use super::given::{Arguments, Elements, Given, Number};
 use super::kernel::Kernel;
 use super::launch::Depends;
@@ -14,8 +12,7 @@ impl Depends {
     /// The launches in which one parameter is `least`, and each other number and element `most`. The caller relates lengths to parameters,
     /// and parameters to each other by assertions alone.
     pub(super) fn unequal(&self, kernel: &Kernel<'_, '_>, (least, most): (i64, i64)) -> Vec<Arguments> {
-        let numbers: BTreeSet<Number> = self.given.iter().filter_map(|node| kernel.number_of(*node)).collect();
-        let parameters = numbers.into_iter().filter(|number| !number.is_length);
+        let parameters = kernel.numbers_of(&self.given).into_iter().filter(|number| !number.is_length);
         let is_element = |node| matches!(kernel.given(node), Some(Given::Number { index: Some(_), most: 2.. }));
         let elements = usize::from(self.given.iter().any(|node| is_element(*node)));
         let parameters: Vec<Number> = parameters.collect();

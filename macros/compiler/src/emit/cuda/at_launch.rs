@@ -111,7 +111,7 @@ pub(crate) enum Term {
     Rounded(&'static str),
     Limit(Comparison),
     LimitOfSum(Comparison),
-    /// What follows, up to `LimitByCondition`, are the sides of a comparison of what is computed of the value before it, which is `Conditioned` there.
+    /// The beginning of the sides of a comparison, which end with `LimitByCondition`. They are computed of the value before it, `Conditioned`.
     Condition,
     Conditioned,
     LimitByCondition(Comparison),

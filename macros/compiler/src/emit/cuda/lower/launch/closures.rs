@@ -1,4 +1,4 @@
-//! What the calls of closures pass to their parameters, for the checks that the host makes before a launch (`checks`): an access in a
+//! The values that calls of closures pass to their parameters, for the checks that the host makes before a launch (`checks`): an access in a
 //! closure holds if it does in every call. The closures are those with a name, and those that are parameters of the function.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What the conditions around an expression add to its terms (`limits`): that it is less than `width`, say, or that a sum with it is; or the condition itself,
+//! The terms that the conditions around an expression (`limits`) add to its own: that it is less than `width`, say, or that a sum with it is; or the condition itself,
 //! if it is one of what is computed of the expression: `i % width != 0`, or `column != 0` where `column` is `2 * x + odd`.
 
 use super::limits::{Limit, is_number, is_same};

@@ -1,4 +1,4 @@
-//! What the conditions around an expression say of its parts in all threads (`terms`): behind `if x < width`, `x` is less than `width`.
+//! The comparisons that the conditions around an expression show to hold of its parts in all threads (`terms`): behind `if x < width`, `x` is less than `width`.
 //! A condition of variables that change holds until one of them may have changed.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What methods of numbers compute, for the checks that the host makes before a launch (`terms`).
+//! The terms of methods of numbers, for the checks that the host makes before a launch (`terms`).
 
 use super::scope::Scope;
 use crate::emit::cuda::at_launch::{Operation, Term, Terms};
