@@ -233,6 +233,9 @@ fn invalidated_by_one_thread() {
     );
     assert_eq!(after("bar.arrive_and_wait(); if rank == 3 { bar.invalidate(); }"), ["barrier_unpublished"]);
     assert_eq!(after("let t = bar.arrive(); bar.wait(t); if rank == 3 { bar.invalidate(); }"), ["barrier_unpublished"]);
+    // The first round ends what nobody has begun, though later ones find a live barrier.
+    let first = "for _ in 0..n { if rank == 0 { bar.invalidate(); } bar.init_collective(&block, 64); } return;";
+    assert_eq!(broken(first), ["barrier_uninitialized"]);
 }
 
 /// The others may be on another arm, or have still to come to what the thread has done.

@@ -362,8 +362,10 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         });
         let unpublished = unpublished.min_by_key(|path| path.unless().count());
         // A loop that initializes is taken to do so: what is left to mend is that the others must wait for it.
-        let is_begun =
-            |path: &PathState| paths.iter().any(|other| other.life == Lifecycle::Live && other.assumed == path.assumed);
+        let is_begun = |path: &PathState| {
+            let begun = |other: &PathState| other.life == Lifecycle::Live && other.assumed == path.assumed;
+            unpublished.is_some() && paths.iter().any(begun)
+        };
         let is_unbegun = |path: &&PathState| path.observers == Observers::All && is_new(path.life) && !is_begun(path);
         if let Some(path) = paths.iter().filter(is_unbegun).min_by_key(|path| path.unless().count()) {
             let ended = (path.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
