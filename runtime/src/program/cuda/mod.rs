@@ -123,7 +123,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("vector_interval.cuh", &["covers_vectors", "covers_row_vectors"]),
     ("vector_within.cuh", &["vector_within", "row_vector_within"]),
     ("within.cuh", &["require", "require_of_warp", "all_of_warp", "holds"]),
-    ("words.cuh", &["word_at_launch", "once_at_launch"]),
+    ("words.cuh", &["word_at_launch", "once_at_launch", "scattered_at_launch", "word_of"]),
 ];
 
 /// Returns the headers for a text: those of `wanted` that are not chosen by name, and those that are.

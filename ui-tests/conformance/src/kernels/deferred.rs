@@ -50,6 +50,14 @@ failing! { input, out, n;
         }
         out[0] = sum;
     }
+    deferred_of_one_statement, "index 66 out of bounds for length 64", {
+        let mut sum = 0;
+        for i in 0..n * 9 {
+            let at = input[i] * i;
+            sum += input[at / 2] * /* deferred_of_one_statement */ input[at];
+        }
+        out[0] = sum;
+    }
     deferred_on_an_arm, "index 66 out of bounds for length 64", {
         let mut sum = 0;
         for i in 0..60 {

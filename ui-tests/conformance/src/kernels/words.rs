@@ -2,7 +2,7 @@
 
 use phalanx::prelude::*;
 
-use crate::{Module, Outcome, check_list, equal, kernel_list};
+use crate::{Module, Outcome, check_list, equal, kernel_list, read};
 
 /// The place of a cell in a box, and what else an index is computed by.
 #[cluster_kernel(block = 32)]
@@ -37,6 +37,44 @@ fn conversions(x: &[f32], out: &mut [[f64; 4]], most: f32, step: usize) {
     let far = (x[i] as f64).max(0.0).min(most as f64) as u64;
     let back = (whole * step + i) as f32;
     out[i] = [whole as f64, far as f64, f64::from(back), (i * step / 3) as f64];
+}
+
+/// The corners of the cell around a point of a box, each of which is found by its own index.
+#[cluster_kernel(block = 32)]
+fn corners(cells: &[u32], points: &[[f32; 2]], out: &mut [u32], height: usize, width: usize) {
+    let i = this_grid().thread_rank();
+    if i >= out.len() || i >= points.len() {
+        return;
+    }
+    let [y, x] = points[i];
+    let y = y.max(0.0).min((height - 1) as f32) as usize;
+    let x = x.max(0.0).min((width - 1) as f32) as usize;
+    let (below, right) = ((y + 1).min(height - 1), (x + 1).min(width - 1));
+    let at = |y: usize, x: usize| cells[y * width + x];
+    out[i] = at(y, x) + at(below, x) * 10 + at(y, right) * 100 + at(below, right) * 1000 + cells[below * width + right];
+}
+
+fn boxes(device: &Device) -> Outcome {
+    let points: Vec<[f32; 2]> = (0..70)
+        .map(|i| match i % 10 {
+            0 => [f32::NAN, f32::INFINITY],
+            1 => [-3.5, 1e9],
+            _ => [(i * 7 % 23) as f32 * 0.75, (i * 5 % 29) as f32 * 0.5],
+        })
+        .collect();
+    for (height, width) in [(17, 15), (1, 1), (2, 40)] {
+        let cells: Vec<u32> = (0..height * width).map(|cell: usize| cell as u32 * 3 % 101).collect();
+        let (input, places) = (device.upload(&cells)?, device.upload(&points)?);
+        let got = read!(device, 70, |out| corners(&input, &places, out, height, width).grid(3));
+        let want = |[y, x]: [f32; 2]| {
+            let (y, x) = (y.max(0.0).min((height - 1) as f32) as usize, x.max(0.0).min((width - 1) as f32) as usize);
+            let (below, right) = ((y + 1).min(height - 1), (x + 1).min(width - 1));
+            let at = |y: usize, x: usize| cells[y * width + x];
+            at(y, x) + at(below, x) * 10 + at(y, right) * 100 + at(below, right) * 1001
+        };
+        equal(&got, &points.iter().copied().map(want).collect::<Vec<_>>())?;
+    }
+    Ok(())
 }
 
 fn integers(device: &Device) -> Outcome {
@@ -106,5 +144,5 @@ fn floats(device: &Device) -> Outcome {
 
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    vec![Module { name: "words", checks: check_list![integers, floats], kernels: kernel_list![places, conversions] }]
+    vec![Module { name: "words", checks: check_list![integers, floats, boxes], kernels: kernel_list![places, conversions, corners] }]
 }

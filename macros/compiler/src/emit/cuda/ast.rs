@@ -190,6 +190,8 @@ pub(crate) enum CuExpr {
 pub(crate) enum AtLaunchForm {
     /// `at_launch<3>(of)`, of an index or a check.
     Index,
+    /// `scattered_at_launch<3>(of)`, of an index that is then a word.
+    ScatteredIndex,
     /// `word_at_launch<3>(of)`, of the first operand of an operation.
     Word,
     /// `once_at_launch<3>(of)`, of a dividend.

@@ -280,6 +280,7 @@ impl Printer<'_> {
         let around = |text: Vec<Fragment>| Fragment::AtLaunch { checks: checks.to_vec(), text };
         let before = match form {
             AtLaunchForm::Index => [name("at_launch"), vec!["(".into()]].concat(),
+            AtLaunchForm::ScatteredIndex => [name("scattered_at_launch"), vec!["(".into()]].concat(),
             AtLaunchForm::Word => [name("word_at_launch"), vec!["(".into()]].concat(),
             AtLaunchForm::Once => [name("once_at_launch"), vec!["(".into()]].concat(),
             AtLaunchForm::Or => [vec!["(".into()], name("holds_at_launch"), vec![" || ".into()]].concat(),

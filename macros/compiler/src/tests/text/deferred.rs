@@ -64,6 +64,21 @@ fn vectors_and_chains_of_indexes() {
     );
 }
 
+/// No exit at two accesses of one statement, either.
+#[test]
+fn two_gathered_elements() {
+    has(
+        "let mut sum = 0.0f32; for i in 0..a { let k = w[i] as usize; sum += x[k] / w[k] as f32; }",
+        &[
+            "unsigned outside = !(covers(w, values_of(steps)) && covers(x, values_of(0)) && covers(w, values_of(0)));",
+            "auto k = as<usize>(w.get_unchecked(i));",
+            "sum += x.get_unchecked(deferred(x, k, outside)) / as<f32>(w.get_unchecked(deferred(w, k, outside)));",
+            "if (outside) {",
+            "require(within(x, k) & within(w, k));",
+        ],
+    );
+}
+
 #[test]
 fn stores_are_made_once_and_while_all_is_well() {
     has(

@@ -82,6 +82,36 @@ fn remainders_of_little_more_than_the_divisor() {
     assert!(text.contains("once_at_launch<1>(word_at_launch<0>((n + 1))) % w"), "{text}");
 }
 
+#[test]
+fn indexes_without_neighbours() {
+    let is_word = |body: &str| {
+        let text = text(&format!("{KERNEL} {{ {body} }}"), |kind| (kind == "AtLaunch").then(String::new));
+        text.contains("scattered_at_launch<") || text.contains("word_of(")
+    };
+    let cell = "let (i, j) = (x[0].clamp(0.0, 9.0) as usize, n.min(9));";
+    for body in [
+        "out[0] = x[i * w + j];",
+        "let row = j * w; out[0] = x[row + i] + out[row + i];",
+        // The loads of a run that is tested before it.
+        "let next = (i + 1).min(9); out[0] = x[i * w + j] + x[next * w + j];",
+        "let at = |i: usize, j: usize| x[i * w + j]; out[0] = at(i, j) + at(i, (j + 1).min(9));",
+    ] {
+        assert!(is_word(&format!("{cell} {body}")), "{body}");
+    }
+    for body in [
+        "out[0] = x[i + j];",
+        "out[0] = x[n * w + 9];",
+        "out[0] = x[i * w + j] + x[i * w + j + 1];",
+        "out[0] = x[i * 3 + j];",
+        "for k in 0..9 { out[k] = x[i * w + k]; }",
+        "for k in 0..9 { out[k] = x[k * w + i]; }",
+        "let at = |i: usize, j: usize| x[i * w + j]; out[0] = at(i, j) + at(i, j + 1);",
+        "let at = |i: usize, j: usize| x[i * w + j]; out[0] = at(i, j) + at(n, w);",
+    ] {
+        assert!(!is_word(&format!("{cell} {body}")), "{body}");
+    }
+}
+
 /// Returns what is to be aligned of each access of a vector: the element with which it begins, counted from an address, and the lanes.
 #[track_caller]
 fn vectors(source: &str) -> Vec<String> {

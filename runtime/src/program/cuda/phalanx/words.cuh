@@ -226,4 +226,24 @@ __device__ __forceinline__ constexpr To as(detail::word<From> from) {
     }
 }
 
+// An index that is within bounds, as a word if lengths are. The address of an access without neighbours takes fewer instructions then.
+template <class Raw>
+__device__ __forceinline__ constexpr auto word_of(integer<Raw> i) {
+#ifdef PHALANX_SHORT_SLICES
+    return integer<unsigned>{static_cast<unsigned>(i.value)};
+#else
+    return i;
+#endif
+}
+
+// The index of such an access, whose check is the one of this number.
+template <unsigned number, class Raw>
+__device__ __forceinline__ constexpr auto scattered_at_launch(integer<Raw> i) {
+    if constexpr (holds_at_launch<number>) {
+        return detail::held_index<decltype(word_of(i))>{word_of(i)};
+    } else {
+        return i;
+    }
+}
+
 } // namespace phalanx

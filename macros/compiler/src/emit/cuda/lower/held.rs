@@ -1,7 +1,7 @@
 //! How the text says what the host may know before a launch (`launch`): around the index of an access, around a check, and around an operand of
 //! an operation on words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lower;
 use crate::emit::cuda::ast::{AtLaunchForm, CuExpr};
@@ -17,6 +17,8 @@ pub(super) struct Numbered {
     pub(super) words: BTreeMap<*const Expr, u16>,
     /// The numbers of checks whether dividends are less than twice the divisor, by the operations.
     pub(super) once: BTreeMap<*const Expr, u16>,
+    /// The accesses whose index is to be a word where it is known to be within bounds.
+    pub(super) scattered: BTreeSet<SiteId>,
     /// Whether what is lowered is evaluated before its place.
     is_beforehand: bool,
 }
@@ -27,6 +29,24 @@ impl Lower<'_> {
         match self.held_check(site) {
             Some(number) => CuExpr::AtLaunch { checks: vec![number], form: AtLaunchForm::Index, of: Box::new(of) },
             None => of,
+        }
+    }
+
+    /// Returns the index of an access that is within bounds, which is a word if no other is next to it.
+    pub(super) fn word_if_scattered(&self, site: SiteId, index: CuExpr) -> CuExpr {
+        match self.at_launch.scattered.contains(&site) {
+            true => CuExpr::call("word_of", vec![index]),
+            false => index,
+        }
+    }
+
+    /// Returns the index of an access that has a check unless the host's holds.
+    pub(super) fn checked_index(&self, site: SiteId, index: CuExpr) -> CuExpr {
+        match self.unless_held(site, index) {
+            CuExpr::AtLaunch { checks, of, .. } if self.at_launch.scattered.contains(&site) => {
+                CuExpr::AtLaunch { checks, form: AtLaunchForm::ScatteredIndex, of }
+            }
+            index => index,
         }
     }
 

@@ -445,7 +445,10 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
     /// Adds an access to the tests, or ends the run if it keeps its check.
     fn access(&mut self, expr: &'e Expr, loads: bool) -> Option<()> {
         let access = Access::of(expr)?;
-        if self.values.lower.unchecked.contains(&access.site) || access.is_constant_range() {
+        let lower = &self.values.lower;
+        // It fails nobody, or only after the loop around the run.
+        let fails_later = lower.unchecked.contains(&access.site) || lower.deferred.contains_key(&access.site);
+        if fails_later || access.is_constant_range() {
             return Some(());
         }
         let test = self.values.test(&access)?;

@@ -241,7 +241,11 @@ impl Lower<'_> {
                     }
                     None => match self.adjacent.get(site).copied() {
                         Some(neighbours) => self.adjacent_place(neighbours, base, index, changes_later),
-                        None => self.unchecked_place("get_unchecked", base, index, changes_later),
+                        None => {
+                            let (base, index) = self.indexed(base, index, changes_later);
+                            let arguments = vec![self.word_if_scattered(*site, index)];
+                            CuExpr::Method { base: Box::new(base), name: "get_unchecked", arguments, site: None }
+                        }
                     },
                 }
             }
@@ -252,7 +256,7 @@ impl Lower<'_> {
             }
             ExprKind::Index { base, index, site } => {
                 let (base, index) = self.indexed(base, index, changes_later);
-                let index = self.unless_held(*site, index);
+                let index = self.checked_index(*site, index);
                 CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
             }
             ExprKind::UncheckedPlace { base, index } => {

@@ -6,6 +6,7 @@
 use super::closures::{ClosureUses, named_by};
 use super::lengths::distance;
 use super::limits::{Limit, between, comparison};
+use super::scattered::scattered;
 use super::scope::{MOST_READ, Origin, Scope};
 use crate::emit::cuda::at_launch::{AtLaunch, LaunchCall, LaunchCheck, Operation, Term, Terms, may_be_known};
 use crate::emit::cuda::lower::access::{Access, AccessForm};
@@ -49,6 +50,7 @@ pub(in crate::emit::cuda::lower) fn launch_checks<'e>(
     }
     walk.body();
     walk.found.closure_calls = walk.uses.calls();
+    walk.numbered.scattered = scattered(&walk.found, function);
     (walk.found, walk.numbered)
 }
 

@@ -12,6 +12,7 @@ mod limits;
 mod methods;
 mod parts;
 mod patterns;
+mod scattered;
 mod scope;
 mod terms;
 mod vectors;
