@@ -4,16 +4,17 @@
 //! Elsewhere it is better to have 64 bits: the compiler of CUDA C++ finds what the addresses of neighbours have in common, `row * width + x`
 //! and `row * width + x + 1` or those of the iterations of a loop, only where a sum cannot wrap.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::emit::cuda::at_launch::{AtLaunch, LaunchCheck, NumberKind, Operation, Term, Terms, number_kind};
 use crate::model::{Function, SiteId};
 
 /// Returns the accesses among the checks of a function of which the host knows no neighbours.
 pub(super) fn scattered(found: &AtLaunch, function: &Function) -> BTreeSet<SiteId> {
-    let of_check = |check: &LaunchCheck| match (check.is_end, &check.vector, &check.sites[..]) {
+    let mut parts = Parts { found, function, passed: BTreeMap::new() };
+    let mut of_check = |check: &LaunchCheck| match (check.is_end, &check.vector, &check.sites[..]) {
         (_, _, []) => None,
-        (false, None, _) => Some(Parts { found, function, open: Vec::new() }.of(&check.index)),
+        (false, None, _) => Some(parts.of(&check.index)),
         _ => Some(Part { has_neighbours: true, ..Part::default() }),
     };
     let checks: Vec<(&LaunchCheck, Part)> =
@@ -79,8 +80,8 @@ impl Part {
 struct Parts<'a> {
     found: &'a AtLaunch,
     function: &'a Function,
-    /// The closures whose calls are being read.
-    open: Vec<u8>,
+    /// What calls of closures pass to their parameters.
+    passed: BTreeMap<(u8, u8), Part>,
 }
 
 impl Parts<'_> {
@@ -161,17 +162,19 @@ impl Parts<'_> {
 
     /// What is known of all that calls of a closure pass to a parameter.
     fn passed(&mut self, closure: u8, param: u8) -> Part {
-        let unknown = Part { has_neighbours: true, ..Part::default() };
-        if self.open.contains(&closure) {
-            return unknown;
+        if let Some(known) = self.passed.get(&(closure, param)) {
+            return *known;
         }
-        self.open.push(closure);
+        // So it stays where it is passed on to itself.
+        let unknown = Part { has_neighbours: true, ..Part::default() };
+        self.passed.insert((closure, param), unknown);
         let calls = self.found.closure_calls.iter().filter(|call| call.closure == closure);
         let passed = calls.map(|call| call.arguments.get(usize::from(param)).map_or(unknown, |terms| self.of(terms)));
         let passed: Vec<Part> = passed.collect();
-        self.open.pop();
         let jumps = passed.iter().all(|part| part.jumps);
         let all = passed.into_iter().reduce(Part::with).unwrap_or(unknown);
-        Part { jumps, is_literal: false, has_neighbours: all.has_neighbours || !jumps, ..all }
+        let part = Part { jumps, is_literal: false, has_neighbours: all.has_neighbours || !jumps, ..all };
+        self.passed.insert((closure, param), part);
+        part
     }
 }
