@@ -62,7 +62,69 @@ pub(super) fn bounded(generics: &syn::Generics, diags: &mut Diags) {
     }
 }
 
+/// The traits of the standard library that are bounds of type parameters in ordinary Rust.
+const OF_LIBRARY: [&str; 34] = [
+    "Copy",
+    "Clone",
+    "Debug",
+    "Display",
+    "Default",
+    "PartialEq",
+    "Eq",
+    "PartialOrd",
+    "Ord",
+    "Hash",
+    "Send",
+    "Sync",
+    "Sized",
+    "From",
+    "Into",
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "Rem",
+    "Neg",
+    "Not",
+    "BitAnd",
+    "BitOr",
+    "BitXor",
+    "Shl",
+    "Shr",
+    "AddAssign",
+    "SubAssign",
+    "MulAssign",
+    "DivAssign",
+    "RemAssign",
+    "Sum",
+    "Product",
+];
+
 impl Parser<'_> {
+    /// Refuses a type parameter whose bounds are all the standard library's, as rustc would each of its uses. A file may have traits of
+    /// these names itself.
+    fn bounded_by_kernels(&mut self, generics: &syn::Generics) {
+        let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+        let predicates: Vec<&syn::PredicateType> = predicates
+            .filter_map(|predicate| if let syn::WherePredicate::Type(of) = predicate { Some(of) } else { None })
+            .collect();
+        for param in generics.type_params() {
+            let further = predicates.iter().filter(|of| param.ident == of.bounded_ty.to_token_stream().to_string());
+            let bounds = param.bounds.iter().chain(further.flat_map(|of| &of.bounds));
+            let traits: Vec<String> = bounds
+                .filter_map(|bound| match bound {
+                    syn::TypeParamBound::Trait(bound) => Some(bound.path.segments.last()?.ident.to_string()),
+                    _ => None,
+                })
+                .collect();
+            let is_own = |name: &String| self.file().is_some_and(|file| file.contains(&format!("trait {name}")));
+            if !traits.is_empty() && traits.iter().all(|name| OF_LIBRARY.contains(&name.as_str()) && !is_own(name)) {
+                let name = param.ident.to_string();
+                self.diags.push(messages::bounds_of_library(SpanRange::of(&param.ident), &name));
+            }
+        }
+    }
+
     pub(super) fn signature(&mut self, item: &ItemFn) {
         let sig = &item.sig;
         self.qualifiers(item);
@@ -108,6 +170,7 @@ impl Parser<'_> {
     fn generics(&mut self, generics: &syn::Generics) {
         if self.function.role != Role::Method {
             bounded(generics, self.diags);
+            self.bounded_by_kernels(generics);
         }
         let generics = &static_types(generics);
         for param in &generics.params {
