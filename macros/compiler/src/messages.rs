@@ -447,6 +447,7 @@ pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
             diag.help("use one of its extents, such as `.x`, or bind it by itself: `let at = block.group_index();`")
         }
         Kind::Memory(_) => diag.help("use one of its elements: `memory[i]`"),
+        Kind::Closure => diag.help("call it: `f(x)`; a closure of two values is `|x, y| ..`"),
         _ => diag,
     }
 }

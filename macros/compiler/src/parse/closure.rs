@@ -172,7 +172,11 @@ impl Parser<'_> {
             return body;
         }
         self.require_value(&body);
-        self.with_type(body)
+        match body.result_kind {
+            // It was reported.
+            Kind::Closure => Expr::error(body.span),
+            _ => self.with_type(body),
+        }
     }
 
     fn closure_parameter(&mut self, input: &syn::Pat) -> Option<(LocalId, Option<ValueType>)> {

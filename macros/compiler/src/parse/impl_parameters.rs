@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 
 use proc_macro2::Ident;
 use quote::ToTokens;
+use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
 use syn::{FnArg, ItemFn, Type, TypeParamBound, parse_quote};
 
 use super::closure::is_fn;
 use crate::model::words::words;
+use crate::span::SpanRange;
 
 /// Rewrites `fn f(rng: &mut impl Rng)` as `fn f<ImplRng: Rng>(rng: &mut ImplRng)`.
 pub(super) fn named(mut item: ItemFn) -> ItemFn {
@@ -23,6 +25,21 @@ pub(super) fn named(mut item: ItemFn) -> ItemFn {
     }
     item.sig.generics.params.extend(naming.made);
     item
+}
+
+/// Returns where a function takes the first such parameter.
+pub(super) fn first(sig: &syn::Signature) -> Option<SpanRange> {
+    struct First(Option<SpanRange>);
+    impl<'ast> Visit<'ast> for First {
+        fn visit_type_impl_trait(&mut self, of: &'ast syn::TypeImplTrait) {
+            if !of.bounds.iter().any(is_fn) {
+                self.0.get_or_insert(SpanRange::of(of));
+            }
+        }
+    }
+    let mut first = First(None);
+    sig.inputs.iter().for_each(|input| first.visit_fn_arg(input));
+    first.0
 }
 
 struct Naming {

@@ -82,7 +82,8 @@ fn moved_name(stmt: &Stmt) -> Option<&Ident> {
 fn renamed(tokens: TokenStream, from: &Ident, to: &Ident) -> TokenStream {
     let mut before = String::new();
     let one = |tree| {
-        let is_part = before.ends_with("::") || before.ends_with('.') && !before.ends_with("..");
+        let is_part =
+            before.ends_with("::") || before.ends_with('\'') || before.ends_with('.') && !before.ends_with("..");
         match &tree {
             TokenTree::Punct(of) => before.push(of.as_char()),
             TokenTree::Ident(_) | TokenTree::Group(_) | TokenTree::Literal(_) => before.clear(),
@@ -100,4 +101,36 @@ fn renamed(tokens: TokenStream, from: &Ident, to: &Ident) -> TokenStream {
         }
     };
     tokens.into_iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::ToTokens;
+    use syn::parse_str;
+
+    use super::at_the_top;
+
+    #[test]
+    fn constants_of_blocks_stand_at_the_top() {
+        for (body, wanted) in [
+            ("{ const N: u32 = 1; a(N); }", "const N: u32 = 1; { a(N); }"),
+            (
+                "const N: u32 = 1; { const N: u32 = 2; a(N, m::N, x.N); } a(N);",
+                "const N_2: u32 = 2; const N: u32 = 1; { a(N_2, m::N, x.N); } a(N);",
+            ),
+            (
+                "{ { type W = u8; a(0 as W); } type W = u16; let x: W = 1; }",
+                "type W_2 = u8; type W_3 = u16; { { a(0 as W_2); } let x: W_3 = 1; }",
+            ),
+            // A string may name the constant of the block.
+            (
+                "const N: u32 = 1; { const N: u32 = 2; println!(\"{N}\"); }",
+                "const N: u32 = 1; { const N: u32 = 2; println!(\"{N}\"); }",
+            ),
+        ] {
+            let function = |body: &str| parse_str::<syn::ItemFn>(&format!("fn f() {{ {body} }}")).expect("a function");
+            let text = |item: syn::ItemFn| item.block.to_token_stream().to_string();
+            assert_eq!(text(at_the_top(function(body))), text(function(wanted)));
+        }
+    }
 }
