@@ -30,7 +30,7 @@ pub(crate) fn scrutinee_kind(at: SpanRange, found: Kind) -> Diag {
     let diag = Diag::new(Rule::WrongKind, at, format!("{} cannot be matched", found.noun()));
     match found {
         Kind::Reference { .. } => diag.help(
-            "match on the value that it refers to, `match *state { State::Run { left } => .. }`, and assign what changes as a whole: `*state = State::Run { left: left - 1 };`",
+            "match on the value that it refers to, `*state`, and assign what changes as a whole: `*state = State::Run(left - 1);`",
         ),
         Kind::Memory(_) => diag.help(
             "a slice that has a name is matched by patterns of its elements, with a last arm for all others: `match bytes { [first, rest @ ..] => .., _ => .. }`; a guard does not name `rest`",
@@ -41,7 +41,7 @@ pub(crate) fn scrutinee_kind(at: SpanRange, found: Kind) -> Diag {
 
 pub(crate) fn mutable_binding(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedPattern, at, "`ref mut` is not part of the kernel language")
-        .help("bind the value, and assign what changes as a whole: `if let State::Run { left } = state { state = State::Run { left: left - 1 }; }`")
+        .help("bind the value, and assign what changes as a whole: `held = Some(x + 1);`")
 }
 
 pub(crate) fn matches_form(at: SpanRange) -> Diag {
