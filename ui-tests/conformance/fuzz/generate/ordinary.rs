@@ -341,7 +341,7 @@ const BYTES: [u8; 2] = [9, 8];
 #[device]
 pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
     let mut h = Table::BYTES[(a & 3) as usize] as u64 + Table::BYTES.len() as u64 + BYTES[(b & 1) as usize] as u64;
-    for x in Table::BYTES { h = h * 3 + *x as u64; }
+    for x in Table::BYTES.iter() { h = h * 3 + *x as u64; }
     for x in Table::WORD.as_bytes() { h = h * 5 + *x as u64; }
     h * 7 + Table::SQUARES.iter().sum::<u64>()
 }"#,
