@@ -8,10 +8,7 @@ fn apply(f: impl Fn(u32) -> u32, x: u32) -> u32 {
 }
 
 #[device]
-fn not_a_closure(f: impl Number) {}
-
-#[device]
-fn consumes(f: impl FnOnce(u32)) {}
+fn of_two_bounds(f: impl Fn(u32) -> u32 + Copy) {}
 
 #[device]
 fn of_tokens(f: impl Fn(ArrivalToken<Cluster>)) {}

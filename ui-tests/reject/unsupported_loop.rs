@@ -68,6 +68,13 @@ fn closures_in_another_form(input: &[u32], keys: &[u32], output: &mut [u32], n: 
 }
 
 #[cluster_kernel]
+fn compared(input: &[u32], keys: &[u32], output: &mut [bool]) {
+    output[0] = input.iter().map(|x| x + 1).eq(keys.iter().copied());
+    output[1] = input.iter().lt(keys.iter());
+    output[2] = input.iter().is_sorted();
+}
+
+#[cluster_kernel]
 fn in_parts(output: &mut [u32]) {
     for part in output.chunks_mut(4) {
         part[0] = 1;

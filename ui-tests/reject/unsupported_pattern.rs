@@ -55,6 +55,10 @@ fn more_patterns(n: u32, pair: (u32, u32), array: [u32; 3], x: &[u32]) {
         _ => {}
     }
     let Some(a) = n;
+    let mut held = Some(n);
+    if let Some(ref mut x) = held {
+        *x += 1;
+    }
     let pairs = [(n, n)];
     for (a, &b) in &pairs {}
     for (mut a, b) in pairs.iter() {}

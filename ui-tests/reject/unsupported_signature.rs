@@ -33,7 +33,9 @@ impl<T> Pair<T> {
 }
 
 #[device]
-fn implicit(x: impl Number) {}
+fn of_library<T: Copy + std::ops::Add<Output = T>>(a: T, b: T) -> T {
+    a + b
+}
 
 #[device]
 fn generic<T: Number>(x: T) -> T {

@@ -13,7 +13,7 @@ fn syntax(output: &mut [u32], n: u32) {
     let y = 3;
     fn inner() {}
     {
-        const NESTED: u32 = 3;
+        use std::cmp::max;
     }
     output[0]?;
     let test = n > 1 && (let 3 = n);

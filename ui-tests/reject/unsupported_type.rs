@@ -85,6 +85,13 @@ fn arrays_of_nothing(input: &[[u32; 0]]) {
     let annotated: [f32; 0];
 }
 
+#[cluster_kernel(block = 32)]
+fn tuples_in_shared_memory(output: &mut [u32]) {
+    let pairs = shared_array::<(u32, f32), 32>();
+    pairs[0] = (1, 2.0);
+    output[0] = pairs[0].0;
+}
+
 struct Unknown;
 
 #[cluster_kernel]

@@ -367,7 +367,11 @@ fn parse(item: TokenStream, role: Role, options: Options, attribute: &str, diags
         Ok(Item::Fn(parsed)) => parsed,
         Ok(Item::Impl(parsed)) if role == Role::Device => {
             parse::options::refuse_options(&options, diags);
-            return Parsed::Implementation(parse::implementation::implementation(&parsed, diags));
+            // Nothing of it is left, of which rustc would miss members.
+            return match parse::implementation::implementation(&parsed, diags) {
+                Some(implementation) => Parsed::Implementation(implementation),
+                None => Parsed::Refused(TokenStream::new()),
+            };
         }
         Ok(Item::Trait(parsed)) if role == Role::Device => {
             parse::options::refuse_options(&options, diags);

@@ -10,6 +10,7 @@ mod implementation;
 mod inline_cuda;
 mod memory;
 mod method;
+mod pattern;
 mod previous;
 mod registers;
 pub(crate) mod rings;
@@ -26,6 +27,7 @@ pub(crate) use implementation::*;
 pub(crate) use inline_cuda::*;
 pub(crate) use memory::*;
 pub(crate) use method::*;
+pub(crate) use pattern::*;
 pub(crate) use previous::*;
 pub(crate) use registers::*;
 pub(crate) use shared::*;
@@ -98,8 +100,20 @@ pub(crate) fn unbounded_parameter(at: SpanRange, name: &str) -> Diag {
 }
 
 pub(crate) fn impl_trait_parameter(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSignature, at, "an `impl Trait` parameter must be a closure: `impl Fn(A) -> B`")
-        .help("for another trait, write a type parameter: `fn f<T: Trait>(x: T)`")
+    Diag::new(Rule::UnsupportedSignature, at, "an `impl Fn` parameter has no other bound")
+        .help("write `impl Fn(A) -> B` alone")
+}
+
+/// An element of shared memory.
+pub(crate) fn tuple_in_memory(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedType, at, "shared memory cannot hold tuples: Rust does not specify their layout")
+        .help("write a struct with `#[derive(Clone, Copy, DeviceCopy)]` and `#[repr(C)]`, or one array for each part")
+}
+
+/// All of its bounds are traits of the standard library.
+pub(crate) fn bounds_of_library(at: SpanRange, name: &str) -> Diag {
+    Diag::new(Rule::UnsupportedSignature, at, format!("the bounds of the type parameter `{name}` do not make it a type of kernels"))
+        .help(format!("write `{name}: Number`, which has operators and comparisons, or `{name}: Integer` or `{name}: Float`; `{name}: DeviceCopy` for plain data; or a `#[device] trait` of your own with the operations"))
 }
 
 pub(crate) fn tuple_parameter(at: SpanRange) -> Diag {
@@ -183,42 +197,6 @@ pub(crate) fn unrolled_twice(at: SpanRange) -> Diag {
 pub(crate) fn nested_item(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedSyntax, at, "an item in an inner block is not part of the kernel language")
         .help("move it to the top of the function")
-}
-
-pub(crate) fn unsupported_pattern(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedPattern, at, "this pattern is not part of the kernel language").help(
-        "supported patterns are names, `_`, integers and their ranges, constants, tuples, structs, arrays, `Some`, `None`, `Ok`, `Err`, `a | b`, and `..` in arrays or as the last part of a tuple or struct; `for` binds one name or `_`",
-    )
-}
-
-pub(crate) fn letter_pattern(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedPattern, at, "a `char` is not a pattern of the kernel language")
-        .help("match bytes: `b'x' => ..` of a `u8`, or a constant of any letter: `const PI: u32 = 'π' as u32;`")
-}
-
-pub(crate) fn float_pattern(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedPattern, at, "a float is not a pattern of the kernel language")
-        .help("compare it: `if x == 1.0`, or in a guard: `x if x < 1.0 => ..`")
-}
-
-pub(crate) fn pattern_without_value(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedPattern, at, "a `let` with a pattern must have a value")
-        .help("declare the names one by one: `let a; let b;`")
-}
-
-pub(crate) fn scrutinee_kind(at: SpanRange, found: Kind) -> Diag {
-    let diag = Diag::new(Rule::WrongKind, at, format!("{} cannot be matched", found.noun()));
-    match found {
-        Kind::Reference { .. } => diag.help("match on the value that it refers to: `*reference`"),
-        Kind::Memory(_) => diag.help(
-            "a slice that has a name is matched by patterns of its elements, with a last arm for all others: `match bytes { [first, rest @ ..] => .., _ => .. }`; a guard does not name `rest`",
-        ),
-        _ => diag,
-    }
-}
-
-pub(crate) fn matches_form(at: SpanRange) -> Diag {
-    Diag::new(Rule::FormatString, at, "expected `matches!(value, pattern)` or `matches!(value, pattern if condition)`")
 }
 
 pub(crate) fn borrow(at: SpanRange) -> Diag {
@@ -469,6 +447,7 @@ pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
             diag.help("use one of its extents, such as `.x`, or bind it by itself: `let at = block.group_index();`")
         }
         Kind::Memory(_) => diag.help("use one of its elements: `memory[i]`"),
+        Kind::Closure => diag.help("call it: `f(x)`; a closure of two values is `|x, y| ..`"),
         _ => diag,
     }
 }

@@ -6,7 +6,7 @@ mod types;
 
 pub(crate) use instances::instances;
 pub(crate) use types::{
-    alias_name, alias_of, closure_takes, constant_type, defines_default, defines_type, field_among, field_of,
+    alias_name, alias_of, closure_takes, constant_type, converts, defines_default, defines_type, field_among, field_of,
     function_body, has_fields, has_method, has_variant, implements, implements_operators, index_functions,
     is_without_derive, result_of, takes_slice, trait_of, values_taken, variant_of,
 };

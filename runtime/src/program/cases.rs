@@ -87,9 +87,13 @@ impl<T: DeviceOrd> Literal for Reverse<T> {}
 #[diagnostic::do_not_recommend]
 impl<T, E> Literal for Result<T, E> where Result<T, E>: DeviceType {}
 
+/// Asks rustc whether a value is one of a struct.
+#[inline(always)]
+pub fn is_struct<T: Literal>(_value: &T) {}
+
 /// Returns a literal of a struct unchanged, and lets rustc infer the slot's type from it.
 #[inline(always)]
-pub fn of_struct<T: Literal>(_slot: &Tag<T>, value: T) -> T {
+pub fn of_struct<T>(_slot: &Tag<T>, value: T) -> T {
     value
 }
 

@@ -175,10 +175,10 @@ pub(super) fn unsafety(function: &Function) -> Option<TokenStream> {
 /// Returns the type parameters for closures and for the brands of barriers.
 pub(super) fn closures(function: &Function) -> Vec<TokenStream> {
     let closures = function.params.iter().filter_map(|param| match &param.ty {
-        ParamType::Closure { index, inputs, output, changes } => {
+        ParamType::Closure { index, inputs, output, calls } => {
             let (name, inputs) = (closure_name(*index), inputs.iter().map(|input| &input.tokens));
             let output = output.as_ref().map(|output| &output.tokens).map(|output| quote!(-> #output));
-            let calls = if *changes { quote!(FnMut) } else { quote!(Fn) };
+            let calls = format_ident!("{calls}");
             Some(quote!(#name: ::core::ops::#calls(#(#inputs),*) #output))
         }
         _ => None,

@@ -65,6 +65,15 @@ fn instead_of_adaptor(name: &str) -> Option<&'static str> {
         "collect" => {
             "write into an array by its index, in a loop over `values.iter().enumerate()`, or write `array.map(f)`"
         }
+        "eq" | "ne" => {
+            "write iterators of names without closures, `a.iter().eq(b.iter())`, compare arrays, `a == b`, or compare in a `for` loop over `a.iter().zip(&b)`"
+        }
+        "lt" | "le" | "gt" | "ge" | "cmp" | "partial_cmp" => {
+            "compare arrays, `a < b`, or find the first pair that differs in a `for` loop over `a.iter().zip(&b)`"
+        }
+        "is_sorted" | "is_sorted_by_key" | "is_sorted_by" => {
+            "call it on the array or slice, `values.is_sorted()`, or write `values.windows(2).all(|w| w[0] <= w[1])`"
+        }
         "unzip" | "partition" => "write into two arrays, with a counter for each",
         _ => return None,
     })

@@ -15,6 +15,7 @@ pub(crate) fn typed_receiver(at: SpanRange) -> Diag {
 
 pub(crate) fn implementing_type(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedSignature, at, "`#[device] impl` requires a named type")
+        .help("for a tuple, array or reference, write a struct that holds it, or a function")
 }
 
 pub(crate) fn implementation_member(at: SpanRange) -> Diag {

@@ -105,14 +105,14 @@ pub(crate) enum ParamType {
         length: Option<ValueId>,
         brand: Option<Brand>,
     },
-    /// `impl Fn(A) -> B`, or `impl FnMut(A) -> B`
+    /// `impl Fn(A) -> B`, `impl FnMut(A) -> B` or `impl FnOnce(A) -> B`
     Closure {
         /// The parameter's index among the closures of the function.
         index: usize,
         inputs: Vec<ValueType>,
         output: Option<ValueType>,
-        /// Whether it may change variables of the caller, as `FnMut` does.
-        changes: bool,
+        /// The trait's name, by which rustc knows whether it may change variables of the caller, and whether it is called once.
+        calls: &'static str,
     },
 }
 

@@ -16,7 +16,7 @@ use crate::model::group::Group;
 use crate::model::kind::Kind;
 use crate::model::name::{Meaning, Space};
 use crate::model::op::{Op, Variant};
-use crate::model::ty;
+use crate::model::ty::{self, ValueType};
 use crate::model::{RefusedMethod, Role, SlotUse};
 use crate::span::SpanRange;
 
@@ -271,7 +271,7 @@ impl Parser<'_> {
         let (Some(element), true) = (element, arguments.is_empty()) else {
             return self.error(messages::turbofish(span, "shared_array", FORM));
         };
-        let Some(ty) = self.value_type(&element) else { return Expr::error(span) };
+        let Some(ty) = self.memory_type(&element) else { return Expr::error(span) };
         let Some(length) = self.length_argument(&segment.arguments, 1) else {
             return self.error(messages::turbofish(span, "shared_array", FORM));
         };
@@ -281,12 +281,25 @@ impl Parser<'_> {
         Expr { kind, result_kind: op.facts().result, span }
     }
 
+    /// Parses the type of an element of shared memory, which a tuple is not.
+    fn memory_type(&mut self, element: &syn::Type) -> Option<ValueType> {
+        let mut innermost = element;
+        while let syn::Type::Array(array) = innermost {
+            innermost = &array.elem;
+        }
+        if matches!(innermost, syn::Type::Tuple(_)) {
+            self.diags.push(messages::tuple_in_memory(SpanRange::of(innermost)));
+            return None;
+        }
+        self.value_type(element)
+    }
+
     fn dynamic_shared(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Expr {
         let element = type_argument(&segment.arguments, 0).cloned();
         let (Some(element), true) = (element, arguments.is_empty()) else {
             return self.error(messages::turbofish(span, "dynamic_shared", "dynamic_shared::<T>()"));
         };
-        let Some(ty) = self.value_type(&element) else { return Expr::error(span) };
+        let Some(ty) = self.memory_type(&element) else { return Expr::error(span) };
         self.function.dynamic_shared = true;
         let op = Op::DynamicShared;
         let kind = ExprKind::Op { op, operands: Vec::new(), site: None, types: Some((ty, None)) };

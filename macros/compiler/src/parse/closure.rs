@@ -1,4 +1,5 @@
-//! Closures, and parameters that are closures: `f: impl Fn(A) -> B`, and the equivalent `f: F` with `F: Fn(A) -> B`; also with `FnMut`.
+//! Closures, and parameters that are closures: `f: impl Fn(A) -> B`, and the equivalent `f: F` with `F: Fn(A) -> B`; also with `FnMut` and
+//! `FnOnce`.
 
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, format_ident, quote};
@@ -64,13 +65,13 @@ pub(super) fn in_place(item: &ItemFn) -> ItemFn {
     item
 }
 
-fn is_fn(bound: &TypeParamBound) -> bool {
-    matches!(bound, TypeParamBound::Trait(bound) if bound.path.segments.last().is_some_and(|last| of_calls(&last.ident)))
+pub(super) fn is_fn(bound: &TypeParamBound) -> bool {
+    matches!(bound, TypeParamBound::Trait(bound) if bound.path.segments.last().is_some_and(|last| of_calls(&last.ident).is_some()))
 }
 
-/// Whether it is the name of a trait of closures that may be called several times.
-fn of_calls(name: &Ident) -> bool {
-    name == "Fn" || name == "FnMut"
+/// Returns the name of a trait of closures, if it is one.
+fn of_calls(name: &Ident) -> Option<&'static str> {
+    ["Fn", "FnMut", "FnOnce"].into_iter().find(|of| name == of)
 }
 
 impl Parser<'_> {
@@ -171,7 +172,11 @@ impl Parser<'_> {
             return body;
         }
         self.require_value(&body);
-        self.with_type(body)
+        match body.result_kind {
+            // It was reported.
+            Kind::Closure => Expr::error(body.span),
+            _ => self.with_type(body),
+        }
     }
 
     fn closure_parameter(&mut self, input: &syn::Pat) -> Option<(LocalId, Option<ValueType>)> {
@@ -219,9 +224,9 @@ impl Parser<'_> {
             self.diags.push(messages::impl_trait_parameter(SpanRange::of(ty)));
             return None;
         };
-        let last = bound.path.segments.last().filter(|last| of_calls(&last.ident));
-        let changes = last.is_some_and(|last| last.ident == "FnMut");
-        let Some(PathArguments::Parenthesized(signature)) = last.map(|last| &last.arguments) else {
+        let last = bound.path.segments.last();
+        let of = last.and_then(|last| Some((of_calls(&last.ident)?, &last.arguments)));
+        let Some((calls, PathArguments::Parenthesized(signature))) = of else {
             self.diags.push(messages::impl_trait_parameter(SpanRange::of(ty)));
             return None;
         };
@@ -231,7 +236,7 @@ impl Parser<'_> {
             syn::ReturnType::Default => None,
         };
         let closures = self.function.params.iter().filter(|param| matches!(param.ty, ParamType::Closure { .. }));
-        Some(ParamType::Closure { index: closures.count(), inputs, output, changes })
+        Some(ParamType::Closure { index: closures.count(), inputs, output, calls })
     }
 
     /// Parses the type of plain data, which a token is not.

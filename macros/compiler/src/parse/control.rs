@@ -310,11 +310,15 @@ impl Parser<'_> {
         let scrutinee = whole.map(|whole| self.scrutinee(&whole));
         // An alias of another file may be either.
         let gives_result = gives_result || scrutinee.as_ref().is_ok_and(|value| self.is_result(value));
+        let error = match self.converted_error(&attempt.expr) {
+            Some(to) => quote::quote_spanned!(at=> <#to>::from(#value)),
+            None => quote::quote_spanned!(at=> #value),
+        };
         let choice = syn::parse2::<syn::ExprMatch>(match gives_result {
             true if is_discarded => {
-                quote::quote_spanned!(at=> match () { Ok(_) => {} Err(#value) => return Err(#value) })
+                quote::quote_spanned!(at=> match () { Ok(_) => {} Err(#value) => return Err(#error) })
             }
-            true => quote::quote_spanned!(at=> match () { Ok(#value) => #value, Err(#value) => return Err(#value) }),
+            true => quote::quote_spanned!(at=> match () { Ok(#value) => #value, Err(#value) => return Err(#error) }),
             false => quote::quote_spanned!(at=> match () { Some(#value) => #value, None => return None }),
         });
         match scrutinee.and_then(|scrutinee| Ok((scrutinee, choice?))) {

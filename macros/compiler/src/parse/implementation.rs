@@ -8,10 +8,11 @@ use syn::{FnArg, ImplItem, ItemFn, ItemImpl, ItemTrait, Signature, TraitItem, Ty
 
 use super::Parser;
 use super::comparisons::{compares_itself, is_comparison};
+use super::impl_parameters;
 use super::indexed_types::{gives_places, is_index};
 use super::operator_traits;
 use super::readable::identity_of;
-use super::signature::bounded;
+use super::signature::{bounded, bounded_by_kernels};
 use super::syntax::{turbofished, type_argument};
 use crate::diag::Diags;
 use crate::messages;
@@ -50,14 +51,15 @@ const STANDARD_TRAITS: [&str; 26] = [
     "Drop",
 ];
 
-/// Parses `impl Type { .. }` or `impl Trait for Type { .. }`.
-pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementation {
+/// Parses `impl Type { .. }` or `impl Trait for Type { .. }`; `None` if the type has no name.
+pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Option<Implementation> {
     let (attrs, generics) = (&item.attrs, &item.generics);
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     let (safety, own_type) = (&item.unsafety, &item.self_ty);
     let of_trait = item.trait_.as_ref().map(|(path, of)| quote!(#path #of));
     let head = quote!(#(#attrs)* #safety impl #impl_generics #of_trait #own_type #where_clause);
     bounded(generics, diags);
+    bounded_by_kernels(generics, diags);
     let mut parsed = Implementation {
         head,
         others: Vec::new(),
@@ -86,13 +88,13 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
             }
             // The items are kept as rustc reads them, so that it reports nothing more.
             parsed.others = item.items.iter().map(ToTokens::to_token_stream).collect();
-            return parsed;
+            return Some(parsed);
         }
     }
     let output = parsed.operator.as_ref().and_then(|_| operator_traits::output(item));
     let Some(name) = type_name(own_type) else {
         diags.push(messages::implementing_type(SpanRange::of(own_type)));
-        return parsed;
+        return None;
     };
     for member in &item.items {
         match member {
@@ -105,7 +107,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                     text = operator_traits::replace_output(text, output);
                 }
                 let replaced = replace_self(text, &turbofished(own_type));
-                let Ok(mut whole) = syn::parse2::<ItemFn>(replaced) else {
+                let Ok(mut whole) = syn::parse2::<ItemFn>(replaced).map(impl_parameters::named) else {
                     diags.push(messages::not_parsed(
                         SpanRange::of(&item_fn.sig),
                         "`self` or `Self` is used where no value or type is allowed",
@@ -150,7 +152,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
             _ => diags.push(messages::implementation_member(SpanRange::of(member))),
         }
     }
-    parsed
+    Some(parsed)
 }
 
 /// Parses `trait Trait { .. }`.
@@ -182,6 +184,9 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
                 }
                 if is_generic {
                     diags.push(messages::generic_trait_method(SpanRange::of(&function.sig.generics)));
+                } else if let Some(parameter) = impl_parameters::first(&function.sig) {
+                    diags.push(messages::generic_trait_method(parameter));
+                    continue;
                 }
                 let mut sig = function.sig.clone();
                 let has_receiver = self_to_parameter(&mut sig, diags);

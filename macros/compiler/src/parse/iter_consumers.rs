@@ -6,6 +6,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprClosure, ExprMethodCall, Pat};
 
 use super::Parser;
+use super::compared_iterators::equality;
 use super::copied_items::{self, ITEM_CONSUMERS};
 use super::desugared_methods::{test_of, to_reference};
 use super::flattened::is_flattened;
@@ -62,6 +63,9 @@ impl Parser<'_> {
             return Some(self.error(messages::iterator_value(SpanRange::of(call))));
         }
         if !CONSUMERS.contains(&name.as_str()) {
+            if let Some(tokens) = equality(call) {
+                return Some(self.consumed_by(tokens, &name, span));
+            }
             let known = UNSUPPORTED_CONSUMERS.contains(&name.as_str()) || is_sequence(&call.receiver);
             return known.then(|| self.error(messages::no_consumer(SpanRange::of(&call.method), &name)));
         }
@@ -112,28 +116,6 @@ impl Parser<'_> {
             Err(_) => self.error(messages::consumer_form(span, name)),
         }
     }
-}
-
-/// Returns a sum or a product with the type that its `let` states, if it has none of its own: `let x: u32 = items.sum();`.
-pub(super) fn with_stated_type(init: &syn::Expr, ty: &syn::Type) -> Option<syn::Expr> {
-    let syn::Expr::MethodCall(call) = strip(init) else { return None };
-    let is_total = call.turbofish.is_none() && (call.method == "sum" || call.method == "product");
-    if !is_total || !is_iterator(&call.receiver) {
-        return None;
-    }
-    let turbofish = syn::parse2(quote_spanned!(SpanRange::of(&call.method).lo=> ::<#ty>)).ok()?;
-    Some(syn::Expr::MethodCall(ExprMethodCall { turbofish: Some(turbofish), ..call.clone() }))
-}
-
-/// Returns the body of a function with a sum or a product at its end that has the type of the function's result.
-pub(super) fn with_stated_result(item: &syn::ItemFn) -> Option<syn::Block> {
-    let syn::ReturnType::Type(_, ty) = &item.sig.output else { return None };
-    let syn::Stmt::Expr(last, None) = item.block.stmts.last()? else { return None };
-    let total = with_stated_type(last, ty)?;
-    let mut body = (*item.block).clone();
-    body.stmts.pop();
-    body.stmts.push(syn::Stmt::Expr(total, None));
-    Some(body)
 }
 
 /// Returns the loop that replaces a call, whose closures take items by the names of their parts (`by_names`) or as values.

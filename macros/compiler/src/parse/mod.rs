@@ -11,6 +11,7 @@ mod call;
 pub(crate) mod called_tokens;
 mod chosen_memory;
 mod closure;
+mod compared_iterators;
 mod comparisons;
 pub(crate) mod computing;
 mod computing_values;
@@ -27,12 +28,14 @@ mod filled_arrays;
 mod flattened;
 mod float_patterns;
 mod format;
+pub(crate) mod impl_parameters;
 pub(crate) mod implementation;
 pub(crate) mod imported;
 mod indexed_types;
 pub(crate) mod inline;
 mod inline_cuda;
 mod inner_attributes;
+mod inner_items;
 pub(crate) mod instance;
 mod item_names;
 mod item_references;
@@ -81,6 +84,7 @@ mod slice_constants;
 mod slice_patterns;
 mod split_slices;
 mod stand_ins;
+mod stated_totals;
 mod stepped_iterators;
 mod stmt;
 mod syntax;
@@ -117,7 +121,9 @@ pub(crate) fn function(item: &syn::ItemFn, role: Role, options: Options, diags: 
     let (sig, block) = (&item.sig, &item.block);
     let text = readable::identity_of(&quote!(#sig #block));
     let constant = sig.constness.is_some().then(|| quote!(#sig #block));
-    let item = &slice_constants::replaced(parameters::named(closure::in_place(item)));
+    let item = &slice_constants::replaced(parameters::named(closure::in_place(&impl_parameters::named(
+        inner_items::at_the_top(item.clone()),
+    ))));
     // `let mut best = None;` holds a token or plain data, `let x = &memory[i];` is a row or an element, and the result of a device
     // function is a value or a token, as the uses further down show. Then the function is parsed once more with that known.
     let mut known = Vec::new();
@@ -139,7 +145,7 @@ fn pass(item: &syn::ItemFn, role: Role, options: &Options, known: Vec<Kind>, dia
     let mut parser = Parser::new(item, role, options, known, diags);
     parser.signature(item);
     inner_attributes::refuse(item, parser.diags);
-    let stated = iter_consumers::with_stated_result(item);
+    let stated = stated_totals::with_stated_result(item);
     let mut body = parser.block(stated.as_ref().unwrap_or(&item.block));
     let result = parser.function.ret.as_ref().map(|ret| signature::shape_kind(&ret.shape));
     if let (Some(expected), Some(tail)) = (result, &mut body.tail) {

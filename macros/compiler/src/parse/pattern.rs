@@ -124,8 +124,12 @@ impl Parser<'_> {
             Pat::Lit(literal) => literal_pattern(&literal.lit),
             // A reference to a part that nothing changes meanwhile.
             Pat::Ident(name) if name.by_ref.is_some() => {
-                let is_shared = name.mutability.is_none() && result_kind == Kind::Value;
                 let sub = name.subpat.as_ref().map(|(_, sub)| Box::new(self.pattern(sub, result_kind)));
+                if name.mutability.is_some() {
+                    self.diags.push(messages::mutable_binding(SpanRange::of(pat)));
+                    return Some(PatternKind::Bind { local: self.bound_name(name, Kind::Unknown)?, sub });
+                }
+                let is_shared = result_kind == Kind::Value;
                 let local = is_shared.then(|| self.bound_name(name, Kind::Reference { mutable: false }))??;
                 Some(PatternKind::Bind { local, sub })
             }

@@ -11,15 +11,33 @@ use super::Parser;
 use super::desugared_methods::applied;
 use super::operand_order::OperandOrder;
 use super::operand_types::TypeHint;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::SlotUse;
 use crate::model::expr::{Expr, ExprKind, Member};
 use crate::model::kind::Kind;
 use crate::model::op::Variant;
 use crate::model::ty::TypeShape;
+use crate::source;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
+    /// Returns the error of the function if the file shows that `?` after a call converts the call's error to it by a `From`.
+    pub(super) fn converted_error(&self, attempted: &syn::Expr) -> Option<syn::Type> {
+        let called = match strip(attempted) {
+            syn::Expr::Call(call) => match strip(&call.func) {
+                syn::Expr::Path(path) => &path.path.segments.last()?.ident,
+                _ => return None,
+            },
+            syn::Expr::MethodCall(call) => &call.method,
+            _ => return None,
+        };
+        let file = self.file()?;
+        let to = error_of(&syn::parse2(self.function.ret.as_ref()?.tokens.clone()).ok()?)?;
+        let from = error_of(&source::result_of(file, &called.to_string())?)?;
+        source::converts(file, &from, &to).then_some(to)
+    }
+
     /// Parses `Ok(x)` or `Err(x)`.
     pub(super) fn outcome(&mut self, variant: Variant, arguments: &[&syn::Expr], span: SpanRange) -> Expr {
         let name = variant.name();
@@ -143,5 +161,16 @@ impl Parser<'_> {
             }),
             Err(_) => self.error(messages::unsupported_syntax(span, "a closure of this form is")),
         }
+    }
+}
+
+/// Returns the error of `Result<T, Error>`.
+fn error_of(result: &syn::Type) -> Option<syn::Type> {
+    let syn::Type::Path(path) = result else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Result")?;
+    let syn::PathArguments::AngleBracketed(of) = &last.arguments else { return None };
+    match of.args.iter().nth(1)? {
+        syn::GenericArgument::Type(error) => Some(error.clone()),
+        _ => None,
     }
 }

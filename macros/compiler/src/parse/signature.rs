@@ -11,6 +11,7 @@ use crate::model::group::Group;
 use crate::model::kind::{Kind, Memory};
 use crate::model::ty::{ParamType, TypeShape, ValueType, scalar};
 use crate::model::{GenericParam, Param, Return, Role};
+use crate::source;
 use crate::span::SpanRange;
 
 /// The attributes that keep their meaning on the items that replace a function. `expand` handles conditions.
@@ -62,6 +63,41 @@ pub(super) fn bounded(generics: &syn::Generics, diags: &mut Diags) {
     }
 }
 
+/// Refuses a type parameter whose bounds are all the standard library's, as rustc would each of its uses.
+pub(super) fn bounded_by_kernels(generics: &syn::Generics, diags: &mut Diags) {
+    let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let predicates: Vec<&syn::PredicateType> = predicates
+        .filter_map(|predicate| if let syn::WherePredicate::Type(of) = predicate { Some(of) } else { None })
+        .collect();
+    for param in generics.type_params() {
+        let further = predicates.iter().filter(|of| param.ident == of.bounded_ty.to_token_stream().to_string());
+        let traits: Vec<&syn::Path> = param
+            .bounds
+            .iter()
+            .chain(further.flat_map(|of| &of.bounds))
+            .filter_map(|bound| if let syn::TypeParamBound::Trait(bound) = bound { Some(&bound.path) } else { None })
+            .collect();
+        if !traits.is_empty() && traits.iter().all(|path| is_of_library(path)) {
+            let name = param.ident.to_string();
+            diags.push(messages::bounds_of_library(SpanRange::of(&param.ident), &name));
+        }
+    }
+}
+
+/// Whether a trait is one of the standard library, as its path or the file's imports show, or a name of Rust's prelude.
+fn is_of_library(path: &syn::Path) -> bool {
+    const PRELUDE: [&str; 12] =
+        ["Copy", "Clone", "Default", "PartialEq", "Eq", "PartialOrd", "Ord", "Send", "Sync", "Sized", "From", "Into"];
+    let (Some(first), Some(last)) = (path.segments.first(), path.segments.last()) else { return false };
+    let (name, text) = (last.ident.to_string(), source::text(last.ident.span()).unwrap_or_default());
+    let of_std = |word: &str| word == "std" || word == "core";
+    let declarations = text.split(';').filter_map(|text| text.rsplit_once("use ")).map(|(_, tree)| tree.trim_start());
+    let mut imports = declarations.filter(|tree| tree.split("::").next().is_some_and(of_std));
+    let has_name = |tree: &str| tree.split(|of: char| !of.is_alphanumeric() && of != '_').any(|word| word == name);
+    let is_declared = text.contains(&format!("trait {name}"));
+    !is_declared && (of_std(&first.ident.to_string()) || PRELUDE.contains(&name.as_str()) || imports.any(has_name))
+}
+
 impl Parser<'_> {
     pub(super) fn signature(&mut self, item: &ItemFn) {
         let sig = &item.sig;
@@ -108,12 +144,16 @@ impl Parser<'_> {
     fn generics(&mut self, generics: &syn::Generics) {
         if self.function.role != Role::Method {
             bounded(generics, self.diags);
+            bounded_by_kernels(generics, self.diags);
         }
         let generics = &static_types(generics);
         for param in &generics.params {
             let at = SpanRange::of(param);
             match param {
-                syn::GenericParam::Lifetime(_) => self.diags.push(messages::lifetime_parameter(at)),
+                syn::GenericParam::Lifetime(of) => {
+                    self.reported_types.insert(of.lifetime.to_string());
+                    self.diags.push(messages::lifetime_parameter(at));
+                }
                 syn::GenericParam::Type(ty) => {
                     let (ident, colon, bounds) = (&ty.ident, &ty.colon_token, &ty.bounds);
                     self.function.generics.declared.push(quote!(#ident #colon #bounds));

@@ -56,12 +56,9 @@ impl Constants {
                 Some(name)
             }
             Expr::Path(path) if path.qself.is_none() => {
-                let of = path.path.get_ident()?;
-                let text = of.to_string();
-                if !text.starts_with(char::is_uppercase) {
-                    return None;
-                }
-                let name = format_ident!("{ELEMENTS}{text}", span = of.span());
+                let (text, prefix) = named(&path.path)?;
+                let of = &path.path;
+                let name = format_ident!("{ELEMENTS}{prefix}{text}", span = at);
                 if let Some(made) = self.made.get(&name.to_string()) {
                     return made.is_some().then_some(name);
                 }
@@ -102,9 +99,8 @@ impl Constants {
 
     fn is_text(&mut self, expr: &Expr) -> bool {
         let Expr::Path(path) = strip(expr) else { return false };
-        let Some(name) = path.path.get_ident().map(ToString::to_string) else { return false };
-        name.starts_with(char::is_uppercase)
-            && matches!(self.type_of(&name), Some(Type::Reference(of))
+        let Some((name, _)) = named(&path.path) else { return false };
+        matches!(self.type_of(&name), Some(Type::Reference(of))
                 if matches!(&*of.elem, Type::Path(path) if path.path.is_ident("str")))
     }
 
@@ -114,6 +110,20 @@ impl Constants {
             Some(name) => replace(expr, name, false),
             None => self.visit_expr_mut(expr),
         }
+    }
+}
+
+/// Returns the name of a constant, and what its array's name has of the type that it is associated with: `Table::PRIMES`. An item in the
+/// body cannot name `Self`.
+fn named(path: &syn::Path) -> Option<(String, String)> {
+    let mut names = path.segments.iter().rev().map(|segment| (segment.ident.to_string(), segment.arguments.is_none()));
+    let (name, _) = names.next().filter(|(name, is_plain)| *is_plain && name.starts_with(char::is_uppercase))?;
+    match (names.next(), names.next()) {
+        (None, _) => Some((name, String::new())),
+        (Some((owner, true)), None) if owner != "Self" && owner.starts_with(char::is_uppercase) => {
+            Some((name, format!("{}_", owner.to_uppercase())))
+        }
+        _ => None,
     }
 }
 

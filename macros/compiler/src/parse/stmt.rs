@@ -9,10 +9,11 @@ use syn::{Item, Local, LocalInit, Pat, Stmt as SynStmt, Type, parse2};
 
 use super::Parser;
 use super::filled_arrays::Filling;
-use super::iter_consumers::{is_iterator, with_stated_type};
+use super::iter_consumers::is_iterator;
 use super::operand_types::TypeHint;
 use super::readable::name_of;
 use super::signature::shape_kind;
+use super::stated_totals::with_stated_type;
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};

@@ -263,7 +263,8 @@ impl Parser<'_> {
             }
             return self.value_type(ty).map(ParamType::Value);
         };
-        if let Some(lifetime) = &reference.lifetime {
+        // That of a parameter is reported where it is declared.
+        if let Some(lifetime) = reference.lifetime.as_ref().filter(|of| self.reported_types.insert(of.to_string())) {
             self.diags.push(messages::lifetime_parameter(SpanRange::of(lifetime)));
         }
         let mutable = reference.mutability.is_some();

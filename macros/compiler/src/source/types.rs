@@ -122,6 +122,13 @@ pub(crate) fn result_of(text: &str, name: &str) -> Option<syn::Type> {
     syn::parse_str(known?).ok()
 }
 
+/// Whether a text has an `impl From<from> for to`.
+pub(crate) fn converts(text: &str, from: &syn::Type, to: &syn::Type) -> bool {
+    let written = |ty: &syn::Type| ty.to_token_stream().to_string().replace(' ', "");
+    let wanted = format!("From<{}>for{}{{", written(from), written(to));
+    text.split_whitespace().collect::<String>().contains(&wanted)
+}
+
 /// Returns the body of the only function of this name, without its braces, as far as its first block ends.
 pub(crate) fn function_body<'t>(text: &'t str, name: &'t str) -> Option<&'t str> {
     let rest = only(after(text, "fn", name))?;

@@ -224,7 +224,7 @@ fn functions_that_are_followed() {
         ),
         ("fn put<T: DeviceCopy>(s: &SharedArray<T, 128>, t: usize, x: T) { s[t] = x; }", "put(&s, t, input[t]);"),
         ("fn place(t: usize) -> usize { if t > 63 { return t - 64; } t + 64 }", "s[place(t)] = input[t];"),
-        ("fn place<T: Copy, const N: usize>(t: T) -> T { t }", "s[place::<usize, 4>(t)] = input[t];"),
+        ("fn place<T: DeviceCopy, const N: usize>(t: T) -> T { t }", "s[place::<usize, 4>(t)] = input[t];"),
         (
             "fn each(n: u32, f: impl Fn(usize)) { for i in 0..n { f(i as usize); } }",
             "each(1, |i| s[t + i] = input[t]);",

@@ -156,4 +156,208 @@ pub(crate) fn program(a: u64, b: u64, c: u64, d: u64) -> u64 {
 }
 "#,
     ),
+    (
+        "items_of_inner_blocks",
+        r#"
+#[device]
+pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
+    let mut s = 0;
+    for i in 0..3u64 {
+        type W = u32;
+        const STEP: u64 = 5;
+        static T: [u64; STEP as usize] = [1, 2, 3, 4, 5];
+        let w = a.wrapping_add(i) as W;
+        s += w as u64 % 1000 * STEP + T[(b % STEP) as usize];
+    }
+    let STEP_OF = 2u64;
+    {
+        const STEP: u64 = 9;
+        const OTHER: u64 = STEP * 2;
+        s ^= match b { STEP => 1, OTHER => 2, _ => STEP };
+        { const STEP: u64 = 11; s += STEP; }
+        s += STEP;
+    }
+    s + STEP_OF
+}"#,
+    ),
+    (
+        "parameters_of_traits",
+        r#"
+#[device]
+trait Shape { fn area(&self) -> u64; fn grow(&mut self, by: u64); }
+#[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+#[repr(C)]
+pub struct Sq { s: u64 }
+#[device]
+impl Shape for Sq { fn area(&self) -> u64 { self.s.wrapping_mul(self.s) } fn grow(&mut self, by: u64) { self.s = self.s.wrapping_add(by); } }
+#[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+#[repr(C)]
+pub struct Re { w: u64, h: u64 }
+#[device]
+impl Shape for Re { fn area(&self) -> u64 { self.w.wrapping_mul(self.h) } fn grow(&mut self, by: u64) { self.w = self.w.wrapping_add(by); } }
+#[device]
+fn sum(x: &impl Shape, y: &impl Shape) -> u64 { x.area().wrapping_add(y.area()) }
+#[device]
+fn grown(mut x: impl Shape, by: u64) -> u64 { x.grow(by); x.area() }
+#[device]
+fn grow_all(x: &mut impl Shape, n: u64) { for i in 0..n { x.grow(i); } }
+#[device]
+fn bigger(a: impl Integer, b: u64) -> u64 { b + (a == a) as u64 }
+#[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+#[repr(C)]
+pub struct World { t: u64 }
+#[device]
+impl World { fn add(&mut self, s: &impl Shape) { self.t = self.t.wrapping_add(s.area()); } }
+#[device]
+pub(crate) fn program(a: u64, b: u64, c: u64, d: u64) -> u64 {
+    let mut q = Sq { s: a };
+    let r = Re { w: b, h: c };
+    grow_all(&mut q, d & 3);
+    let mut w = World { t: 1 };
+    w.add(&q); w.add(&r);
+    sum(&q, &r) ^ grown(r, 3).rotate_left(3) ^ grown(q, 4).rotate_left(5) ^ bigger(a as u32, d) ^ w.t.rotate_left(9)
+}"#,
+    ),
+    (
+        "generator_by_trait",
+        r#"
+#[device]
+trait Rng { fn next(&mut self) -> u32; }
+#[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+#[repr(C)]
+pub struct Lcg { s: u32 }
+#[device]
+impl Rng for Lcg { fn next(&mut self) -> u32 { self.s = self.s.wrapping_mul(1664525).wrapping_add(1013904223); self.s >> 8 } }
+#[device]
+fn two(rng: &mut impl Rng) -> u32 { let a = rng.next(); let b = rng.next(); a ^ b }
+#[device]
+fn three<R: Rng>(rng: &mut R) -> u32 { two(rng).wrapping_add(rng.next()) }
+#[device]
+pub(crate) fn program(a: u64, _b: u64, _c: u64, _d: u64) -> u64 {
+    let mut r = Lcg { s: a as u32 };
+    let x = two(&mut r);
+    let y = three(&mut r);
+    (x as u64) << 32 | y as u64
+}"#,
+    ),
+    (
+        "closure_called_once",
+        r#"
+#[device]
+fn once(x: u32, f: impl FnOnce(u32) -> u32) -> u32 { f(x) + 1 }
+#[device]
+fn lazy<F: FnOnce() -> u32>(c: bool, f: F) -> u32 { if c { f() } else { 0 } }
+#[device]
+pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
+    let k = b as u32 & 15;
+    (once(a as u32 & 255, |v| v * k) + lazy(a & 1 == 0, || k + 3)) as u64
+}"#,
+    ),
+    (
+        "closures_called_once",
+        r#"
+#[device]
+fn with<F: FnOnce(u64) -> u64>(x: u64, f: F) -> u64 where { f(x) }
+#[device]
+fn twice(x: u64, mut f: impl FnMut(u64)) { f(x); f(x + 1); }
+#[device]
+fn apply_if(c: bool, f: impl FnOnce()) { if c { f(); } }
+#[device]
+pub(crate) fn program(a: u64, b: u64, c: u64, _d: u64) -> u64 {
+    let mut n = 0u64;
+    apply_if(a & 1 == 0, || n += 5);
+    apply_if(b & 1 == 0, || { n *= 3; n ^= c; });
+    let r = with(a, |x| { n = n.wrapping_add(x); x / 2 });
+    twice(b & 7, |x| n = n.wrapping_mul(31).wrapping_add(x));
+    r ^ n
+}"#,
+    ),
+    (
+        "errors_converted",
+        r#"
+#[derive(Clone, Copy, PartialEq, Debug, DeviceType)]
+pub enum E1 { A, B(u32) }
+#[derive(Clone, Copy, PartialEq, Debug, DeviceType)]
+pub enum E2 { Outer(E1), Big }
+#[device]
+impl From<E1> for E2 { fn from(e: E1) -> E2 { E2::Outer(e) } }
+#[device]
+fn inner(x: u32) -> Result<u32, E1> { if x & 1 == 1 { Err(E1::B(x)) } else if x & 2 == 2 { Err(E1::A) } else { Ok(x / 2) } }
+#[device]
+fn outer(x: u32) -> Result<u32, E2> { let y = inner(x)?; if y > 1000 { return Err(E2::Big); } Ok(y + 1) }
+#[device]
+pub(crate) fn program(a: u64, _b: u64, _c: u64, _d: u64) -> u64 {
+    match outer(a as u32) { Ok(x) => x as u64, Err(E2::Big) => 1 << 40, Err(E2::Outer(E1::A)) => 1 << 41, Err(E2::Outer(E1::B(x))) => (1 << 42) + x as u64 }
+}"#,
+    ),
+    (
+        "errors_converted_from_numbers",
+        r#"
+#[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+#[repr(u8)]
+pub enum Low { Zero, Odd = 2 }
+#[derive(Clone, Copy, PartialEq, Debug, DeviceType)]
+pub enum High { Low(Low), Much { by: u64 } }
+#[device]
+impl From<Low> for High { fn from(e: Low) -> Self { High::Low(e) } }
+#[device]
+fn check(x: u64) -> Result<(), Low> { if x == 0 { Err(Low::Zero) } else if x & 1 == 1 { return Err(Low::Odd) } else { Ok(()) } }
+#[device]
+fn limit(x: u64) -> Result<u64, High> { if x > 100 { Err(High::Much { by: x - 100 }) } else { Ok(x) } }
+#[device]
+fn all(x: u64, y: u64) -> Result<u64, High> {
+    check(x)?;
+    let y = limit(y)?;
+    check(y)?;
+    Ok(limit(x)? + y)
+}
+#[device]
+pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
+    match all(a, b) { Ok(x) => x, Err(High::Low(Low::Zero)) => 1000, Err(High::Low(Low::Odd)) => 2000, Err(High::Much { by }) => 3000u64.wrapping_add(by) }
+}"#,
+    ),
+    (
+        "receiver_indexed_by_itself",
+        r#"
+#[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+#[repr(C)]
+pub struct P { x: u32, y: u32 }
+#[device]
+impl P { fn bump(&mut self, n: u32) -> u32 { self.y += n; self.y } }
+#[device]
+pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
+    let mut v = [P { x: a as u32 & 1, y: 3 }, P { x: b as u32 & 1, y: 5 }];
+    let r = v[v[0].x as usize].bump(1);
+    let q = v[v[1].x as usize].bump(2);
+    (r + q * 10 + v[0].y * 100 + v[1].y * 1000) as u64
+}"#,
+    ),
+    (
+        "slices_of_types",
+        r#"
+pub struct Tab;
+impl Tab { const BYTES: &'static [u8] = &[1, 2, 3, 4]; }
+#[device]
+pub(crate) fn program(a: u64, _b: u64, _c: u64, _d: u64) -> u64 {
+    Tab::BYTES[(a & 3) as usize] as u64 + Tab::BYTES.len() as u64
+}"#,
+    ),
+    (
+        "iterators_compared",
+        r#"
+#[device]
+pub(crate) fn program(a: u64, b: u64, c: u64, d: u64) -> u64 {
+    let x = [a as u32 & 3, b as u32 & 3, 1];
+    let y = [c as u32 & 3, d as u32 & 3, 1];
+    let e = x.iter().eq(y.iter());
+    let n = x.iter().ne(y.iter().rev());
+    let p = x.iter().rev().eq(x.iter());
+    let k = (a % 4) as usize;
+    let m = k.min(3); let s = x[..m].iter().eq(y.iter().take(2));
+    let z = x.iter().copied().eq(y.iter().copied());
+    let r = false;
+    let q = x.iter().skip(1).eq(y.iter().take(m));
+    e as u64 + 2 * n as u64 + 4 * p as u64 + 8 * s as u64 + 16 * z as u64 + 32 * r as u64 + 64 * q as u64
+}"#,
+    ),
 ];

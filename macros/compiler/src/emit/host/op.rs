@@ -322,9 +322,10 @@ impl Host<'_> {
             Callee::Method(name, turbofish) => {
                 let name = entry_name(name);
                 // A value without a place is passed behind a shared reference, so that no method changes a temporary.
+                let mut indexes = Vec::new();
                 let receiver = match of_variable {
                     Some(local) if !self.receivers.contains(&local) => {
-                        let place = arguments.first().map(|receiver| inside.receiver(receiver));
+                        let place = arguments.first().map(|receiver| inside.receiver(receiver, local, &mut indexes));
                         quote_spanned!(lo=> (#place))
                     }
                     _ => {
@@ -337,7 +338,8 @@ impl Host<'_> {
                 // of the call in reports, would be the attribute's.
                 let lo = name.span().located_at(lo);
                 let called = quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place));
-                (if lets.is_empty() { called } else { quote!({ #lets #called }) }, None)
+                let is_plain = indexes.is_empty() && lets.is_empty();
+                (if is_plain { called } else { quote!({ #(#indexes)* #lets #called }) }, None)
             }
         };
         let value = match expr.result_kind {

@@ -5,6 +5,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use super::{Host, internal, private};
+use crate::model::LocalId;
 use crate::model::effect::effect;
 use crate::model::expr::{Expr, ExprKind, Member};
 use crate::model::facts::Effect;
@@ -93,18 +94,24 @@ impl Host<'_> {
         }
     }
 
-    /// Prints a place on which a method is called: rustc decides by the method whether an element is borrowed mutably.
-    pub(super) fn receiver(&self, place: &Expr) -> TokenStream {
+    /// Prints a place of a variable on which a method is called: rustc decides by the method whether an element is borrowed mutably. Its
+    /// indexes that read the variable are bound first, as Rust's own are read before the element is borrowed.
+    pub(super) fn receiver(&self, place: &Expr, of: LocalId, lets: &mut Vec<TokenStream>) -> TokenStream {
         let lo = place.span.lo;
         match &place.kind {
             ExprKind::Index { base, index, .. } if self.memory_place(place, "load").is_none() => {
-                let (base, index) = (super::parentheses(base.span, self.receiver(base)), self.expr(index));
-                let at = private(place.span, "At", index);
+                let base = super::parentheses(base.span, self.receiver(base, of, lets));
+                let mut at = private(place.span, "At", self.expr(index));
+                if reads(index, of) && self.place_effect(place) != Effect::Changes {
+                    let name = internal(&format!("__phalanx_index_{}", lets.len()), place.span);
+                    lets.push(quote_spanned!(lo=> let #name = #at;));
+                    at = name.into_token_stream();
+                }
                 quote_spanned!(lo=> #base[#at])
             }
             ExprKind::Field { base, member } if self.memory_place(place, "load").is_none() => {
                 let (base, member) =
-                    (super::parentheses(base.span, self.receiver(base)), host_member(member, place.span));
+                    (super::parentheses(base.span, self.receiver(base, of, lets)), host_member(member, place.span));
                 quote_spanned!(lo=> #base.#member)
             }
             _ => self.expr(place),

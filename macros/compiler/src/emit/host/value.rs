@@ -98,9 +98,17 @@ impl Host<'_> {
                     quote_spanned!(lo=> ..#base)
                 });
                 let value = quote_spanned!(lo=> #path { #(#fields,)* #base });
-                let function = if variant.is_none() { "of_struct" } else { "of_enum" };
                 let slot = self.slot(*slot, at);
-                private(at, function, quote!(#slot, #value))
+                match variant {
+                    // rustc asks what the value is, not what is expected here: of a name that there is not, it says that alone.
+                    None => {
+                        let checked = private(at, "is_struct", quote!(&__phalanx_literal));
+                        let value =
+                            quote_spanned!(lo=> { let __phalanx_literal = #value; #checked; __phalanx_literal });
+                        private(at, "of_struct", quote!(#slot, #value))
+                    }
+                    Some(_) => private(at, "of_enum", quote!(#slot, #value)),
+                }
             }
             ExprKind::Vector { path, is_matrix, is_accumulator, argument, slot, .. } => {
                 let kind = match (is_accumulator, is_matrix) {
