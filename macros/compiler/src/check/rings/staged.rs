@@ -28,10 +28,7 @@ use crate::rings::{
 const STATES: usize = 1_000;
 
 /// The largest number of states of a search with all threads.
-const STATES_OF_ALL: usize = 1_500;
-
-/// The same, for what products read: all warps of a warpgroup do.
-const STATES_OF_PRODUCTS: usize = 10_000;
+const STATES_OF_ALL: usize = 10_000;
 
 /// The largest number of threads that are followed with all of their warps.
 const FOLLOWED: usize = 32;
@@ -116,9 +113,7 @@ fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, (arguments, ai
         return None;
     }
     let prepared = Prepared::new(&assembled.skeleton);
-    let is_multiplied = multiplied::operands(kernel).any(|region| array_of(region) == Some(slot.array));
-    let states = if is_multiplied { STATES_OF_PRODUCTS } else { STATES_OF_ALL };
-    let found = match prepared.check(states) {
+    let found = match prepared.check(STATES_OF_ALL) {
         Verdict::Fault { fault, trace } => Some((fault, trace)),
         Verdict::NotProved(Reason::States | Reason::Size | Reason::ManyThreads { .. }) => prepared.sample(),
         Verdict::NotProved(_) | Verdict::Proved { .. } => None,
