@@ -59,6 +59,8 @@ use crate::diag::{Diag, Diags, Reported};
 use crate::messages;
 use crate::model::capability;
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::group::Group;
+use crate::model::op::Op;
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId, SlotId, ValueId};
 use crate::rules::Rule;
@@ -136,6 +138,19 @@ fn several_warps(cfg: &Cfg<'_>, diags: &mut Diags) {
     }
 }
 
+/// Refuses tiles into which the kernel's blocks cannot be partitioned: such a launch fails.
+fn partitions_of_block(function: &Function, diags: &mut Diags) {
+    let threads = function.options.block.as_ref().and_then(|block| block.count());
+    let Some(threads) = threads.filter(|_| function.role == Role::Kernel) else { return };
+    walk_block(&function.body, &mut |expr| {
+        let ExprKind::Op { op: Op::TiledPartition(Group::ThreadBlock, size), .. } = &expr.kind else { return };
+        let size = function.values[usize::from(size.0)].literal;
+        if let Some(size) = size.filter(|size| *size > 0 && threads % size != 0) {
+            diags.push(messages::partial_tile(expr.span, threads, size));
+        }
+    });
+}
+
 /// Refuses what the architecture of the kernel's attribute lacks. What device functions need is compared with the GPU at the launch.
 fn check_arch(function: &Function, diags: &mut Diags) {
     let Some(arch) = function.options.arch else { return };
@@ -200,6 +215,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         Err(call) => return Err(diags.refuse(messages::too_many_closure_bodies(call, build::MOST_CLOSURE_BODIES))),
     };
     several_warps(&cfg, diags);
+    partitions_of_block(function, diags);
     previous::check(function, &cfg, diags);
     registers::check(function, &cfg, diags);
     check_arch(function, diags);

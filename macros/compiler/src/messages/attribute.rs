@@ -117,6 +117,16 @@ pub(crate) fn block_too_large(at: SpanRange, threads: u64) -> Diag {
     )
 }
 
+/// The attribute's block has a rest that is no tile.
+pub(crate) fn partial_tile(at: SpanRange, threads: u64, size: u64) -> Diag {
+    Diag::new(
+        Rule::LaunchLimit,
+        at,
+        format!("a block of {threads} threads cannot be partitioned into tiles of {size}: every launch fails here"),
+    )
+    .help(format!("make the attribute's `block` a multiple of {size}"))
+}
+
 pub(crate) fn block_too_deep(at: SpanRange, z: u64) -> Diag {
     Diag::new(Rule::LaunchLimit, at, format!("a block of depth {z} is too deep: no device supports more than 64"))
 }

@@ -1,4 +1,4 @@
-//! Tests of the sum of the registers that the warpgroups of a block keep and want.
+//! Tests of what warpgroups and tiles ask of the size of a block: the sum of the registers that warpgroups keep and want, and whole tiles.
 
 use super::session;
 
@@ -69,4 +69,21 @@ fn what_decides_may_be_unknown() {
         "if kinds[which] > 3 { warpgroup.decrease_registers::<40>(); } else { warpgroup.increase_registers::<232>(); }",
     );
     fits("block = 384", "if which == 1 { warpgroup.decrease_registers::<40>(); }");
+}
+
+#[test]
+fn tiles_of_blocks() {
+    let broken = |options: &str, size: u32| {
+        let file = format!(
+            "#[cluster_kernel({options})] fn kernel(out: &mut [u32]) {{ let block = this_thread_block();
+            let tile = tiled_partition::<{size}>(&block); out[block.thread_rank()] = tile.meta_group_rank(); }}"
+        );
+        session().check_file(&file).iter().map(|fault| fault.rule().to_string()).collect::<Vec<_>>()
+    };
+    for (block, size) in [("160", 128), ("64", 128), ("48", 32), ("(16, 10)", 128)] {
+        assert_eq!(broken(&format!("block = {block}"), size), ["launch_limit"], "{block} {size}");
+    }
+    for (options, size) in [("block = 384", 128), ("block = (16, 16)", 128), ("block = 48", 16), ("", 128), ("", 32)] {
+        assert_eq!(broken(options, size), [""; 0], "{options} {size}");
+    }
 }

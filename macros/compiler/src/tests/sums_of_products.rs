@@ -12,7 +12,7 @@ const FUNCTIONS: [&str; 4] = [
     "fn sum_and_product(wg: &Tile<128>, tile: &SharedArray<Row, 64>) -> (Sums, Busy) { let p = begin(wg, tile); (wg.wait_mma(p), begin(wg, tile)) }",
 ];
 
-const RIGHT: [&str; 20] = [
+const RIGHT: [&str; 27] = [
     "let mut p = M; let mut q = M; for i in 0..n { std::mem::swap(&mut p, &mut q); let s = wg.wait_mma(p); p = wg.mma_async(s, &tile, &tile); } sum = wg.wait_mma(p); let r = wg.wait_mma(q);",
     "let mut busy = None; for i in 0..n { if let Some(p) = busy.replace(M) { sum = wg.wait_mma_except_last(p); } } if let Some(p) = busy { sum = wg.wait_mma(p); }",
     "let mut busy = Some(M); let mut k = 0; while let Some(p) = busy.take() { let s = wg.wait_mma(p); k += 1; if k < n { busy = Some(wg.mma_async(s, &tile, &tile)); } else { sum = s; } }",
@@ -33,9 +33,16 @@ const RIGHT: [&str; 20] = [
     "let _ = M; wg.wait_mma_prior::<0>();",
     "let mut busy = M; let r = &mut busy; let old = std::mem::replace(r, M); sum = wg.wait_mma_except_last(old); let last = wg.wait_mma(busy);",
     "let mut sums = zeros; let r = &mut sums; *r = wg.wait_mma(M); sum = sums;",
+    "let mut p = Some(M); let _ = p.take(); wg.wait_mma_prior::<0>();",
+    "let mut p = Some(M); let Some(q) = p.take() else { return; }; sum = wg.wait_mma(q);",
+    "let mut p = Some(M); while let Some(q) = p.take() { sum = wg.wait_mma(q); if c { p = Some(M); } }",
+    "let mut p = Some(M); sum = wg.wait_mma(p.take().unwrap());",
+    "let mut p = Some(M); match p.take() { Some(q) => { sum = wg.wait_mma(q); } None => {} }",
+    "let p: Option<Busy> = None; let r = M; sum = wg.wait_mma(p.unwrap_or(r));",
+    "let mut p: Option<Busy> = None; for i in 0..n { let old = p.take(); p = Some(M); if let Some(q) = old { sum = wg.wait_mma_except_last(q); } } if let Some(q) = p { sum = wg.wait_mma(q); }",
 ];
 
-const WRONG: [&str; 26] = [
+const WRONG: [&str; 38] = [
     "let mut p = M; let mut q = M; for i in 0..n { std::mem::swap(&mut p, &mut q); p = M; } sum = wg.wait_mma(p); let r = wg.wait_mma(q);",
     "let mut busy = None; for i in 0..n { busy = Some(M); } if let Some(p) = busy { sum = wg.wait_mma(p); }",
     "let mut busy = None; for i in 0..n { if let Some(p) = busy.replace(M) { sum = wg.wait_mma_except_last(p); } } wg.wait_mma_prior::<0>();",
@@ -62,6 +69,19 @@ const WRONG: [&str; 26] = [
     "let mut pair = (M, 1u32); let r = &mut pair.0; *r = M; sum = wg.wait_mma(pair.0);",
     "let mut all = [M, M]; let r = &mut all; *r = [M, M]; let [p, q] = all; sum = wg.wait_mma(p); let r = wg.wait_mma(q);",
     "let mut busy = M; let r = &mut busy; let old = std::mem::replace(r, M); sum = wg.wait_mma(busy);",
+    // What is taken out of an `Option`, and then of no use.
+    "let mut p = Some(M); p.take(); wg.wait_mma_prior::<0>();",
+    "let mut p: Option<Busy> = None; for i in 0..n { p.take(); p = Some(M); } if let Some(q) = p { sum = wg.wait_mma(q); }",
+    "let mut p: (Option<Busy>, u32) = (None, 0); for i in 0..n { p.0.take(); p.0 = Some(M); } if let Some(q) = p.0 { sum = wg.wait_mma(q); }",
+    "let mut p = Some(M); p.take().unwrap(); wg.wait_mma_prior::<0>();",
+    "let p = Some(M); p.unwrap(); wg.wait_mma_prior::<0>();",
+    "let mut p = Some(M); if p.take().is_some() { wg.wait_mma_prior::<0>(); }",
+    "let mut p = Some(M); if let Some(_) = p.take() { wg.wait_mma_prior::<0>(); }",
+    "let mut p = Some(M); match p.take() { Some(_) => { wg.wait_mma_prior::<0>(); } None => {} }",
+    "let mut p = Some(M); while let Some(_) = p.take() { p = if c { Some(M) } else { None }; } wg.wait_mma_prior::<0>();",
+    "let mut p = Some(M); let f = || { p.take(); }; f(); wg.wait_mma_prior::<0>();",
+    "let p = M; (p, 1u32); wg.wait_mma_prior::<0>();",
+    "let p = Some(M); let q = p.unwrap_or(M); sum = wg.wait_mma(q);",
 ];
 
 /// Returns the rules that a kernel of a warpgroup with this body breaks.

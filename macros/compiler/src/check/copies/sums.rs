@@ -5,6 +5,8 @@
 //! The elements of an array are not told apart: a product is not stored to one of them. What the methods of an `Option` that the compiler has
 //! no operation for do to a product is not known either, and refused by `parse`.
 
+mod taken;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::protocol::Behavior;
@@ -91,6 +93,8 @@ struct Sums<'a, 'f> {
     discarded: BTreeSet<(u32, u32)>,
     /// The places of assignments.
     assigned: BTreeSet<(u32, u32)>,
+    /// The variables that keep whether an `Option` was `Some` before its value was taken, each with the variant and where it was taken.
+    kept: BTreeMap<Variable, (Variable, SpanRange)>,
 }
 
 /// The faults of a function's products.
@@ -150,13 +154,14 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, flights: &Flights, slot:
         return found;
     }
     for (_, state) in engine::leaves(&sums, cfg, &states) {
-        let is_kept = |holder: &Holder, product: &Product| match holder {
+        let is_kept = |holder: &Holder| match holder {
             Holder::Variable(variable) => !matches!(variable, Variable::Temporary(_)),
-            Holder::Node(node) => *product == Product::begun(*node),
+            // A value of which nothing has been made.
+            Holder::Node(_) => true,
         };
         let all =
             state.0.iter().flat_map(|(holder, content)| content.here.iter().map(move |product| (holder, product)));
-        let left = all.filter(|(holder, product)| is_kept(holder, product)).map(|(_, product)| product);
+        let left = all.filter(|(holder, _)| is_kept(holder)).map(|(_, product)| product);
         let left = left.filter(|product| !found.reported.contains(&place(sums.at(**product))));
         let left: Vec<_> = left.map(|product| guarded(*product, sums.left(*product))).collect();
         found.faults.extend(left);
@@ -196,6 +201,7 @@ impl<'a, 'f> Sums<'a, 'f> {
             optional: Vec::new(),
             discarded: BTreeSet::new(),
             assigned: BTreeSet::new(),
+            kept: BTreeMap::new(),
         };
         sums.add_params();
         if !sums.products.is_empty() {
@@ -203,6 +209,7 @@ impl<'a, 'f> Sums<'a, 'f> {
             let set = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set());
             sums.set_fields = set.map(|(variable, ..)| variable).filter(|of| of.whole().is_some()).collect();
             sums.note_places();
+            sums.kept = taken::kept_variants(cfg);
         }
         sums
     }
@@ -264,8 +271,11 @@ impl<'a, 'f> Sums<'a, 'f> {
         of.move_on();
         let products = of.moved.clone();
         if let Some(variable) = self.cfg.nodes[value.0].source.read() {
+            let is_whole =
+                |node: NodeId| variable.whole().is_some_and(|of| self.cfg.nodes[node.0].source.read() == Some(of));
             for (holder, content) in &mut state.0 {
-                if *holder == Holder::Variable(variable) || holder.is_field_of(variable) {
+                let is_taken_apart = matches!(holder, Holder::Node(node) if is_whole(*node));
+                if *holder == Holder::Variable(variable) || holder.is_field_of(variable) || is_taken_apart {
                     content.move_on();
                 }
             }
@@ -338,8 +348,9 @@ impl<'a, 'f> Sums<'a, 'f> {
         }
     }
 
-    fn set(&self, state: &mut State, (variable, value, extent): (Variable, NodeId, Extent)) {
+    fn set(&self, state: &mut State, step: &Step, (variable, value, extent): (Variable, NodeId, Extent)) {
         let products = self.content_of(state, Holder::Node(value));
+        self.give_taken(state, step, (variable, value));
         if extent == Extent::Field {
             return;
         }
@@ -360,27 +371,17 @@ impl<'a, 'f> Sums<'a, 'f> {
         }
     }
 
-    /// Whether a step takes the value out of a variable that it leaves without one, `option.take()`, which has been read before.
-    fn is_taken(&self, state: &State, step: &Step, variable: Variable, value: NodeId) -> bool {
-        let is_none = self.cfg.computed.get(&value) == Some(&Computed::Number(0));
-        is_none
-            && state.0.keys().any(|holder| match holder {
-                Holder::Node(node) => {
-                    let of = &self.cfg.nodes[node.0];
-                    of.source.read() == Some(variable) && step.at.begins_with(of.at)
-                }
-                Holder::Variable(_) => false,
-            })
-    }
-
     /// The products that a step loses.
     fn lost_at(&self, state: &State, step: &Step) -> Vec<(Product, Diag)> {
+        if let StepKind::Value(ValueStep::Evaluate(value)) = step.kind {
+            return self.lost_in(state, value);
+        }
         let StepKind::Value(ValueStep::Set { variable, value, extent }) = step.kind else { return Vec::new() };
         if matches!(variable, Variable::Temporary(_)) {
             return Vec::new();
         }
         let of_variable = |holder: &Holder| *holder == Holder::Variable(variable) || holder.is_field_of(variable);
-        if extent != Extent::Whole || self.is_taken(state, step, variable, value) {
+        if extent != Extent::Whole || self.taken(state, step, variable, value).is_some() {
             return Vec::new();
         }
         let mut before = state.clone();
@@ -452,7 +453,9 @@ impl Analysis for Sums<'_, '_> {
     fn transfer(&self, state: &mut State, step: &Step) {
         match step.kind {
             StepKind::Value(ValueStep::Evaluate(value)) => self.evaluate(state, value),
-            StepKind::Value(ValueStep::Set { variable, value, extent }) => self.set(state, (variable, value, extent)),
+            StepKind::Value(ValueStep::Set { variable, value, extent }) => {
+                self.set(state, step, (variable, value, extent));
+            }
             StepKind::Value(ValueStep::Return(value)) => self.move_out(state, value),
             StepKind::Value(ValueStep::Name { .. })
             | StepKind::Memory(_)
@@ -468,6 +471,9 @@ impl Analysis for Sums<'_, '_> {
         let end = &cfg.blocks[from.0].end;
         let Some((on, holds)) = end.condition().zip(end.holds_on_edge(to)) else { return };
         let Some((variable, is_opposite)) = tested(cfg, from, on) else { return };
+        if let Some((of, at)) = self.kept.get(&variable) {
+            self.end_taken(state, (*of, *at), holds == is_opposite);
+        }
         let Variable::Field(local, field) = variable else { return };
         let Some(option) = cfg.variants.get(&field).filter(|_| holds == is_opposite) else { return };
         match option {

@@ -9,7 +9,7 @@
 //! `pipelines` has the methods of `Pipeline`, `constants`, `reader` and `symbol` have values that the text does not say, `value` the values of nodes, `handed`, `queues` and `published` those that a thread hands out,
 //! `given` and `launch` those of a certain launch, `unequal` launches whose numbers differ, `data` the branches on what is copied in one, `ahead` and `settled` the branches on later decisions, `turns`, `compared` and `same_turns` those about what is published, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
 //! `calls` a thread's steps, `skipped` and `raised` what they pass over, `arms` what is there, `reached` what their ranks exclude, `classes` the threads with the same ones, `ranks` those that cannot differ, `warps` and `lanes` the actors, `assemble` the roles,
-//! `quiet` the calls that concern no other thread, `staged` the rows that bulk copies read and threads write again, `prove` looks for a proof, `find` for a fault, `report` has the faults as messages.
+//! `quiet` the calls that concern no other thread, `staged` the rows that bulk copies or products read and threads write again, `multiplied` those of products, `prove` looks for a proof, `find` for a fault, `report` has the faults as messages.
 
 mod accesses;
 mod ahead;
@@ -43,6 +43,7 @@ mod long_loops;
 mod loops;
 mod meet;
 mod mend;
+mod multiplied;
 mod objects;
 mod options;
 mod out;

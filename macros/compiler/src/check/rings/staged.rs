@@ -1,6 +1,6 @@
-//! Rows that threads write and bulk copies to global memory or to a peer read, and that are written again: with certain arguments, the threads of the
-//! warp that begins the copies take known steps, so that a copy that nobody has waited for is found. No barrier of the ring is needed for
-//! that: one thread of each kind in the warp stands for itself alone. Where nothing is found so, all threads are followed with the
+//! Rows that threads write, that products or bulk copies to global memory or to a peer read, and that are written again: with certain
+//! arguments, the threads of the warp that begins the copies take known steps, so that a copy that nobody has waited for is found. No barrier
+//! of the ring is needed for that: one thread of each kind in the warp stands for itself alone. Where nothing is found so, all threads are followed with the
 //! barriers by which they order a row's copy and its writes: those of another warp may write what is still read, or what is read too early.
 
 use std::collections::BTreeSet;
@@ -10,6 +10,7 @@ use super::classes::Classes;
 use super::counters::Counters;
 use super::given::Arguments;
 use super::kernel::{DYNAMIC, Kernel, Refusal, WARP, array_of};
+use super::multiplied;
 use super::objects::Objects;
 use super::races::Guard;
 use super::report;
@@ -27,14 +28,15 @@ use crate::rings::{
 const STATES: usize = 1_000;
 
 /// The largest number of states of a search with all threads.
-const STATES_OF_ALL: usize = 1_500;
+const STATES_OF_ALL: usize = 10_000;
 
 /// The largest number of threads that are followed with all of their warps.
 const FOLLOWED: usize = 32;
 
-/// Returns the arrays that bulk copies to global memory, or to a peer, read.
+/// Returns the arrays that bulk copies to global memory, or to a peer, read, and those that threads write for products.
 pub(super) fn arrays(kernel: &Kernel<'_, '_>) -> BTreeSet<usize> {
-    stored(kernel).filter_map(array_of).filter(|array| *array != DYNAMIC).collect()
+    let stored = stored(kernel).filter_map(array_of);
+    stored.chain(multiplied::arrays(kernel)).filter(|array| *array != DYNAMIC).collect()
 }
 
 /// Looks for a copy out of a row of one of these arrays that is written again before the copy has read it; the launch has so many rounds, if
@@ -63,7 +65,8 @@ pub(super) fn find(
             begun_in.iter().any(|block| evaluator.may_come_to(*block))
         };
         let each = classes.all.iter().filter_map(|class| class.threads.first()).filter(may_begin);
-        let mut left = FOLLOWED;
+        // Each warp reads rows of its own.
+        let mut left = if multiplied::is_left_alone(kernel, slot.array) { 0 } else { FOLLOWED };
         each.into_iter()
             .find_map(|thread| of_thread(kernel, (&objects, classes), arguments, *thread, &mut left).ok()?)
             .or_else(|| {
@@ -83,11 +86,7 @@ pub(super) fn find(
 fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, (arguments, aim): (&Arguments, Aim)) -> Option<Diag> {
     let mut objects = objects.clone();
     // What copies bring to a row is in it when a barrier says so.
-    let is_copied = |copy: &CopyStep| match copy {
-        CopyStep::Begin { writes, .. } => writes.as_ref().and_then(array_of) == Some(slot.array),
-        CopyStep::Wait { .. } => false,
-    };
-    if kernel.cfg.copies.iter().any(is_copied) {
+    if multiplied::is_copied(kernel, slot.array) {
         return None;
     }
     objects.slots.retain(|known| known.array != slot.array);
@@ -104,6 +103,9 @@ fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, (arguments, ai
         {
             step.op = Op::Set(Vec::new());
         }
+    }
+    if let Ok(number) = u32::try_from(number) {
+        multiplied::leave_out_own_rows(kernel, &mut assembled, &sites, (&slot, number), arguments);
     }
     assembled.skeleton.slots[number].parts = 0;
     assembled.guards[number].stored = true;
@@ -153,10 +155,12 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
     }
     let is_row = |region: &Region| matches!(region.path[..], [Select::At(_)]) && !region.open && !region.part;
     let is_whole = |region: &Region| region.path.is_empty() && !region.open && !region.part;
-    let rows = stored(kernel).filter(is_of).all(is_row);
+    let operands = if stored(kernel).any(|region| is_of(&region)) { None } else { Some(multiplied::operands(kernel)) };
+    let read: Vec<&Region> = stored(kernel).chain(operands.into_iter().flatten()).filter(is_of).collect();
+    let rows = read.iter().all(|region| is_row(region));
     let accesses = || kernel.cfg.accesses.iter().map(|access| &access.region).filter(is_of);
     let names_rows = rows && accesses().all(|region| matches!(region.path.first(), Some(Select::At(_))));
-    (written && (names_rows || stored(kernel).filter(is_of).all(is_whole))).then_some(())?;
+    (written && (names_rows || read.iter().all(|region| is_whole(region)))).then_some(())?;
     Some(Slot::whole(array, usize::from(rows), if rows { length(kernel, array)? } else { 1 }))
 }
 

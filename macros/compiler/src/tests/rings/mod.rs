@@ -32,6 +32,7 @@ mod meetings;
 mod mends;
 mod modules;
 mod multicast;
+mod multiplied;
 mod mutants;
 mod of_warps;
 mod one_array;
