@@ -12,6 +12,7 @@ fn found(input: &[u32], out: &mut [u32], n: u32) {
     let by = weights.iter().max_by(|a, b| a.cmp(b));
     let reduced = weights.iter().copied().reduce(|a| a);
     let sorted = weights.iter().is_sorted();
+    let hint = weights.iter().size_hint();
 }
 
 fn main() {}

@@ -90,3 +90,22 @@ fn written_in_another_block(input: &[u32], out: &mut [u32]) {
     }
     out[cluster.thread_rank()] = sums[0][i] + sums[1][i];
 }
+
+/// Half of the counters are set to zero before all of them count.
+#[cluster_kernel(block = 64)]
+fn half_of_the_counters(keys: &[u32], out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let counts = shared_array::<u32, 256>();
+    for b in (i..128).step_by(64) {
+        counts[b] = 0;
+    }
+    block.sync();
+    for k in (i..n).step_by(64) {
+        counts.atomic(keys[k] % 256).fetch_add(1, Relaxed);
+    }
+    block.sync();
+    for b in (i..256).step_by(64) {
+        out[b] = counts[b];
+    }
+}

@@ -27,9 +27,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, AccessId, Assertion, BarrierCall, BasicBlock, BlockId, ByNode, Call, CallId, Cfg, ChangeOfRegisters,
-    Computed, Content, CopyStep, CountedLoop, End, Extent, Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId,
-    Position, Region, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
+    Access, AccessId, Assertion, BarrierCall, BasicBlock, BelowZero, BlockId, ByNode, Call, CallId, Cfg,
+    ChangeOfRegisters, Computed, Content, CopyStep, CountedLoop, End, Extent, Formula, GivenTo, GroupStep, MemoryStep,
+    Node, NodeId, Position, Region, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep,
+    Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::group::Group;
@@ -160,7 +161,7 @@ struct Builder<'f> {
     /// The locals that are the thread's index.
     thread_indexes: BTreeSet<LocalId>,
     cuts: BTreeMap<NodeId, u32>,
-    differences: BTreeMap<NodeId, u32>,
+    differences: BTreeMap<NodeId, BelowZero>,
     recast: BTreeMap<NodeId, String>,
     formulas: BTreeMap<NodeId, Formula>,
     computed: BTreeMap<NodeId, Computed>,

@@ -324,6 +324,19 @@ pub(crate) fn unwritten_in_block(at: SpanRange, name: &str, block: u64) -> Diag 
     .help("read it only in the blocks whose memory has been written, or write to it in each block")
 }
 
+/// A thread reads an element that no thread has written before. `block` is that of the cluster which has it.
+pub(crate) fn unwritten_element(at: SpanRange, element: &str, block: Option<u64>) -> Diag {
+    let whose = block.map_or_else(String::new, |block| format!(" of block {block}"));
+    Diag::new(
+        Rule::UninitSharedRead,
+        at,
+        format!(
+            "`{element}`{whose} is read, but no thread has written to it before: shared memory starts uninitialized"
+        ),
+    )
+    .help("write to each element that is read, also by an atomic that updates it")
+}
+
 /// Adds that nothing is written in a launch in which a condition on an argument has this outcome.
 pub(crate) fn skipped_by_launch(fault: Diag, (condition, holds): (SpanRange, bool)) -> Diag {
     let outcome = if holds { "holds" } else { "does not hold" };

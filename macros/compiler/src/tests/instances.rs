@@ -208,8 +208,11 @@ fn an_owner_that_varies_by_thread() {
         format!("#[device] fn value(t: usize) -> u32 {{ t as u32 }} {}", kernel("cluster = 4, block = 128", "", &body))
     };
     for owner in ["t as u32 % 4", "(cluster.thread_rank() + 1) % 4", "block.thread_index().x % 4"] {
-        assert_eq!(broken(&body(owner, "0")), ["unordered_remote_write"], "{owner}");
-        assert_eq!(broken(&body(owner, "cluster.block_rank()")), [""; 0], "{owner}");
+        // Some elements are written twice, and others never.
+        let found = broken(&body(owner, "0"));
+        assert!(found == ["unordered_remote_write"] || found == ["uninit_shared_read"], "{owner}: {found:?}");
+        // Nobody writes what a thread reads in another block than its own.
+        assert_eq!(broken(&body(owner, "cluster.block_rank()")), ["uninit_shared_read"], "{owner}");
     }
     assert_eq!(broken(&body("(cluster.block_rank() + t as u32) % 4", "0")), [""; 0]);
 }

@@ -68,6 +68,7 @@ mod trace_pairs;
 mod trace_values;
 mod traces;
 mod uniform_values;
+mod unwritten;
 mod waivers;
 
 use proc_macro2::{TokenStream, TokenTree};

@@ -50,14 +50,14 @@ fn slices_in_common() {
 }
 
 #[test]
-fn tuples_and_rows() {
+fn pairs_and_rows() {
     need_barriers(&[
         "#[cluster_kernel(block = 128)] fn extremes(x: &[f32], out: &mut [f32]) {
-            let block = this_thread_block(); let t = block.thread_rank(); let s = shared_array::<(f32, f32), 128>();
-            s[t] = (x[t], x[t]); block.sync();
+            let block = this_thread_block(); let t = block.thread_rank(); let s = shared_array::<[f32; 2], 128>();
+            s[t] = [x[t], x[t]]; block.sync();
             let mut half = 64;
-            while half > 0 { if t < half { let (a, b) = (s[t], s[t + half]); s[t] = (a.0.min(b.0), a.1.max(b.1)); } <sync> half /= 2; }
-            if t == 0 { out[0] = s[0].0; }
+            while half > 0 { if t < half { let (a, b) = (s[t], s[t + half]); s[t] = [a[0].min(b[0]), a[1].max(b[1])]; } <sync> half /= 2; }
+            if t == 0 { out[0] = s[0][0]; }
         }",
         "#[cluster_kernel(block = 128)] fn rows(x: &[u32], out: &mut [u32]) {
             let block = this_thread_block(); let t = block.thread_rank(); let s = shared_array::<[u32; 4], 128>();

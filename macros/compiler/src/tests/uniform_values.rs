@@ -236,7 +236,7 @@ fn blocks_of_one_warp() {
     for attribute in ["block = 32", "block = (8, 4)", "cluster = 2, block = 32"] {
         assert!(broken(attribute, vote).is_empty(), "{attribute}");
     }
-    for attribute in ["block = 64", "", "block = (32, 2)", "block = 33"] {
+    for attribute in ["block = 64", "", "block = (32, 2)", "block = 96"] {
         assert_eq!(broken(attribute, vote), ["divergent_collective"], "{attribute}");
     }
     for other in [

@@ -144,5 +144,9 @@ fn floats(device: &Device) -> Outcome {
 
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    vec![Module { name: "words", checks: check_list![integers, floats, boxes], kernels: kernel_list![places, conversions, corners] }]
+    vec![Module {
+        name: "words",
+        checks: check_list![integers, floats, boxes],
+        kernels: kernel_list![places, conversions, corners],
+    }]
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Builder, Value};
-use crate::check::cfg::NodeId;
+use crate::check::cfg::{BelowZero, NodeId};
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType};
 use crate::model::op::Op;
@@ -18,6 +18,8 @@ use crate::span::SpanRange;
 pub(super) struct ShownTypes {
     /// The numbers of bits of those that are unsigned integers.
     widths: BTreeMap<LocalId, u32>,
+    /// Those that are integers with a sign.
+    signed: BTreeSet<LocalId>,
     /// The numbers of elements of those that are vectors.
     lanes: BTreeMap<LocalId, u64>,
     /// Those that are accumulators of a product.
@@ -32,6 +34,13 @@ impl<'f> Builder<'f> {
             None => init.and_then(|init| self.width(init)),
         };
         self.shown_types.widths.extend(width.map(|width| (local, width)));
+        let is_signed = match ty {
+            Some(ty) => is_signed(ty),
+            None => init.is_some_and(|init| self.is_signed(init)),
+        };
+        if is_signed {
+            self.shown_types.signed.insert(local);
+        }
         let lanes = init.and_then(|init| self.lanes(init));
         self.shown_types.lanes.extend(lanes.map(|lanes| (local, lanes)));
         if init.is_some_and(|init| self.is_accumulator(init)) {
@@ -54,9 +63,12 @@ impl<'f> Builder<'f> {
     pub(super) fn note_width_of_bounds(&mut self, local: LocalId, bounds: [&Expr; 2]) {
         let width = bounds.into_iter().find_map(|bound| self.width(bound));
         self.shown_types.widths.extend(width.map(|width| (local, width)));
+        if bounds.into_iter().any(|bound| self.is_signed(bound)) {
+            self.shown_types.signed.insert(local);
+        }
     }
 
-    /// The result of an operator, of which it is noted where a number without a sign wraps around below zero.
+    /// The result of an operator, of which it is noted what it is below zero.
     pub(super) fn wrapping(&mut self, op: BinaryOp, left: &'f Expr, right: &'f Expr, at: SpanRange) -> Value {
         let value = self.binary(op, left, right, at);
         let bits = || [left, right].into_iter().find_map(|operand| self.width(operand));
@@ -64,7 +76,11 @@ impl<'f> Builder<'f> {
         let wraps =
             op == BinaryOp::Sub || op == BinaryOp::Add && self.nodes[value.node.0].operands.iter().any(is_wrapped);
         if let (true, Some(bits)) = (wraps, bits()) {
-            self.differences.insert(value.node, bits);
+            self.differences.insert(value.node, BelowZero::Wraps(bits));
+        }
+        let may_be_negative = matches!(op, BinaryOp::Sub | BinaryOp::Div | BinaryOp::Rem);
+        if may_be_negative && [left, right].into_iter().any(|operand| self.is_signed(operand)) {
+            self.differences.insert(value.node, BelowZero::IsNegative);
         }
         value
     }
@@ -128,6 +144,31 @@ impl<'f> Builder<'f> {
         }
     }
 
+    /// Whether the text shows that an expression is an integer with a sign.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "of other expressions, the text does not show the type")]
+    fn is_signed(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Int { ty: LiteralType::Suffix(name), .. } => is_signed_scalar(name),
+            ExprKind::Local(local) => {
+                let of_param = |ty: &ParamType| matches!(ty, ParamType::Value(ty) if is_signed(ty));
+                let mut params = self.function.params.iter().filter(|param| param.local == *local);
+                self.shown_types.signed.contains(local) || params.any(|param| of_param(&param.ty))
+            }
+            ExprKind::Cast(_, ty) => is_signed(ty),
+            ExprKind::Binary { op: BinaryOp::Shl | BinaryOp::Shr, left, .. } => self.is_signed(left),
+            ExprKind::Binary { op, left, right, .. } if op.is_arithmetic() => {
+                self.is_signed(left) || self.is_signed(right)
+            }
+            ExprKind::Method { method, operands, .. }
+                if matches!(method.name, "min" | "max" | "clamp" | "rem_euclid" | "div_euclid") =>
+            {
+                operands.iter().any(|operand| self.is_signed(operand))
+            }
+            ExprKind::Block(block) => block.tail.as_ref().is_some_and(|tail| self.is_signed(tail)),
+            _ => false,
+        }
+    }
+
     fn width_of_param(&self, local: LocalId) -> Option<u32> {
         let param = self.function.params.iter().find(|param| param.local == local)?;
         if let ParamType::Value(ty) = &param.ty { width_of(ty) } else { None }
@@ -146,6 +187,14 @@ fn holds(ty: &ValueType, bits: u32) -> bool {
 
 fn width_of(ty: &ValueType) -> Option<u32> {
     if let TypeShape::Scalar(name, _) = ty.shape { width_of_scalar(name) } else { None }
+}
+
+fn is_signed(ty: &ValueType) -> bool {
+    matches!(ty.shape, TypeShape::Scalar(name, _) if is_signed_scalar(name))
+}
+
+fn is_signed_scalar(name: &str) -> bool {
+    matches!(name, "i8" | "i16" | "i32" | "i64" | "isize")
 }
 
 fn width_of_scalar(name: &str) -> Option<u32> {

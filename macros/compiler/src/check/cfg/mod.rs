@@ -24,7 +24,7 @@ pub(crate) use memory::{
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position, gcd};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep, WARPGROUP};
 pub(crate) use team::{Team, Tile, spans_cluster};
-pub(crate) use value::{Assertion, Computed, CountedLoop, Extent, Formula, Node, Source, Variable};
+pub(crate) use value::{Assertion, BelowZero, Computed, CountedLoop, Extent, Formula, Node, Source, Variable};
 
 use proc_macro2::Ident;
 
@@ -82,8 +82,9 @@ pub(crate) struct Cfg<'f> {
     pub(crate) positions: ByNode<Position>,
     /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.
     pub(crate) cuts: ByNode<u32>,
-    /// The differences of unsigned numbers, which wrap around below zero, and their sums with others, which wrap back: with their numbers of bits.
-    pub(crate) differences: BTreeMap<NodeId, u32>,
+    /// The differences, with what comes below zero; the sums of unsigned ones with others, which wrap back; and the quotients and remainders of
+    /// numbers with a sign.
+    pub(crate) differences: BTreeMap<NodeId, BelowZero>,
     /// The nodes that casts read and are taken to keep, although the text does not show that their types hold all of the values: with these types.
     pub(crate) recast: BTreeMap<NodeId, String>,
     /// The nodes that are computed from their operands by a known function.

@@ -104,6 +104,15 @@ pub(crate) enum Computed {
     HeldOr,
 }
 
+/// What a number is below zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BelowZero {
+    /// One without a sign wraps around, in so many bits.
+    Wraps(u32),
+    /// One with a sign is negative.
+    IsNegative,
+}
+
 /// A `for` loop over a range of numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CountedLoop {

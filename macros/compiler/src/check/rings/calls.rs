@@ -104,12 +104,14 @@ impl Walker<'_, '_, '_, '_> {
                     // If the answer tells the thread nothing, `traces` compare what threads write themselves.
                     None if kernel.answers(call.result) == Some(index)
                         && self.evaluator.arguments.is_some()
-                        && (is_by_parity(call) || !call.is_ignored && !kernel.comes_back(point.0)) =>
+                        && (is_by_parity(call) || !call.is_ignored && !kernel.asks_again(call, point.0)) =>
                     {
                         return self.test(point, index, barrier);
                     }
                     None => {
-                        self.program.allows_more |= !call.is_ignored || kernel.cfg.copies.is_empty();
+                        // Nor what they write in slots.
+                        self.program.allows_more |=
+                            !call.is_ignored || kernel.cfg.copies.is_empty() && !self.objects.slots.is_empty();
                         return Ok(());
                     }
                 }
@@ -149,12 +151,15 @@ impl Walker<'_, '_, '_, '_> {
         let kernel = self.kernel();
         let refuse = || Refusal::new(wait.at, "the token need not be that of the thread's last arrival");
         let given = *wait.operands.first().ok_or_else(refuse)?;
-        // Of several barriers, the token may be that of another one.
         if let Some(array) = array_of(&wait.region)
-            && self.objects.barriers.iter().any(|(known, barriers, _)| *known == array && barriers.stages() == 1)
-            && last_token::is_last(kernel, array, given, point)
+            && let Some((_, barriers, _)) = self.objects.barriers.iter().find(|(known, ..)| *known == array)
         {
-            return Ok(());
+            let number = last_token::number(kernel.cfg, &wait.region).filter(|_| barriers.stages() > 1);
+            // Of several barriers, the token may be that of another one.
+            let shows_which = barriers.stages() == 1 || number.is_some();
+            if shows_which && last_token::is_last(kernel, (array, number), given, point) {
+                return Ok(());
+            }
         }
         let token = kernel.cfg.first_origin(given);
         let arrival = kernel.cfg.barrier_calls.iter().find(|call| call.result == token).ok_or_else(refuse)?;

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::kernel::{Kernel, Point, array_of};
-use crate::check::cfg::{BlockId, Cfg, Computed, Extent, NodeId, Step, StepKind, TokenStep, ValueStep, Variable};
+use crate::check::cfg::{
+    BlockId, Cfg, Computed, Extent, NodeId, Region, Select, Step, StepKind, TokenStep, ValueStep, Variable,
+};
 use crate::check::engine::{Analysis, Join, solve};
 
 /// What holds the token on all paths.
@@ -47,10 +49,20 @@ impl Holders {
     }
 }
 
-/// The arrivals at one array of barriers.
+/// The arrivals at one barrier.
 struct LastToken<'k, 'a, 'f> {
     kernel: &'k Kernel<'a, 'f>,
     array: usize,
+    /// Its number among several.
+    number: Option<u64>,
+}
+
+/// The number of a barrier among those of its array, if it is a literal.
+pub(super) fn number(cfg: &Cfg<'_>, region: &Region) -> Option<u64> {
+    match region.path[..] {
+        [Select::At(index)] => cfg.nodes[cfg.first_origin(index).0].source.integer(),
+        _ => None,
+    }
 }
 
 impl Analysis for LastToken<'_, '_, '_> {
@@ -66,7 +78,14 @@ impl Analysis for LastToken<'_, '_, '_> {
             StepKind::BarrierCall(call) => {
                 let call = &cfg.barrier_calls[call.0];
                 if call.method.action.arrives() && array_of(&call.region) == Some(self.array) {
-                    *state = Holders { nodes: BTreeSet::from([call.result]), variables: BTreeSet::new() };
+                    match (self.number, number(cfg, &call.region)) {
+                        (Some(number), Some(other)) if number != other => {}
+                        // It may be another one.
+                        (Some(_), None) => *state = Holders::default(),
+                        (Some(_) | None, _) => {
+                            *state = Holders { nodes: BTreeSet::from([call.result]), variables: BTreeSet::new() };
+                        }
+                    }
                 }
             }
             // A function may arrive.
@@ -95,9 +114,15 @@ impl Analysis for LastToken<'_, '_, '_> {
     fn edge(&self, _: &mut Holders, _: &Cfg<'_>, _: BlockId, _: BlockId) {}
 }
 
-/// Whether a node has the token of the thread's last arrival at an array of barriers, on all paths to a point.
-pub(super) fn is_last(kernel: &Kernel<'_, '_>, array: usize, token: NodeId, (block, index): Point) -> bool {
-    let analysis = LastToken { kernel, array };
+/// Whether a node has the token of the thread's last arrival at a barrier, on all paths to a point. The barrier is the only one of its array,
+/// or has this number there.
+pub(super) fn is_last(
+    kernel: &Kernel<'_, '_>,
+    (array, number): (usize, Option<u64>),
+    token: NodeId,
+    (block, index): Point,
+) -> bool {
+    let analysis = LastToken { kernel, array, number };
     let Some(mut state) = solve(&analysis, kernel.cfg).swap_remove(block.0) else { return false };
     for step in &kernel.cfg.blocks[block.0].steps[..index] {
         analysis.transfer(&mut state, step);

@@ -1,7 +1,7 @@
 //! What `Option`s hold and whether they hold anything, as values; and methods of numbers that are no formulas.
 
 use super::value::{Evaluator, Value, binary, computed};
-use crate::check::cfg::{Computed, Formula, NodeId};
+use crate::check::cfg::{BelowZero, Computed, Formula, NodeId};
 use crate::model::expr::BinaryOp;
 
 /// The stand-in for 2^64, which is no `i64`: a large number with the same remainders by all numbers up to 32 and by powers of two up to 2^15. By a larger
@@ -42,13 +42,37 @@ impl Evaluator<'_, '_, '_> {
     /// The result of an operator.
     pub(super) fn operated(&self, node: NodeId, op: BinaryOp, operand: impl Fn(usize) -> Value) -> Value {
         match self.kernel.cfg.differences.get(&node) {
-            Some(bits) if op == BinaryOp::Sub => self.difference(operand(0), operand(1), *bits),
-            Some(bits) if op == BinaryOp::Add && self.arguments.is_some() => {
+            Some(BelowZero::Wraps(bits)) if op == BinaryOp::Sub => self.difference(operand(0), operand(1), *bits),
+            // A proof is about numbers of which none is negative.
+            Some(BelowZero::IsNegative) if self.arguments.is_some() => {
+                let (left, right) = (operand(0), operand(1));
+                if op == BinaryOp::Sub { plus(left, times(right, -1)) } else { to_zero(op, left, right) }
+            }
+            Some(BelowZero::Wraps(bits)) if op == BinaryOp::Add && self.arguments.is_some() => {
                 let sum = binary(op, operand(0), operand(1));
                 let is_around = binary(BinaryOp::Ge, sum.clone(), Value::constant(around(*bits)));
                 binary(BinaryOp::Sub, sum, binary(BinaryOp::Mul, is_around, Value::constant(around(*bits))))
             }
             Some(_) | None => binary(op, operand(0), operand(1)),
+        }
+    }
+
+    /// The result of a cast that keeps only the lower bits. For certain arguments, it is followed to `i32`: a larger number is negative.
+    pub(super) fn cast(&self, node: NodeId, value: Value) -> Value {
+        match self.kernel.cfg.cuts.get(&node) {
+            Some(32) if self.arguments.is_some() => {
+                let is_negative = binary(BinaryOp::Ge, value.clone(), Value::constant(1 << 31));
+                plus(value, times(is_negative, -(1 << 32)))
+            }
+            Some(_) | None => self.uncut(node, value),
+        }
+    }
+
+    /// The remainder that is not below zero, of numbers that may be for certain arguments.
+    pub(super) fn euclidean(&self, left: Value, right: Value) -> Value {
+        match self.arguments {
+            Some(_) => binary(BinaryOp::Rem, plus(to_zero(BinaryOp::Rem, left, right.clone()), right.clone()), right),
+            None => computed(Formula::RemEuclid, left, right),
         }
     }
 
@@ -62,6 +86,22 @@ impl Evaluator<'_, '_, '_> {
         let around = binary(BinaryOp::Mul, is_less, Value::constant(around(bits)));
         binary(BinaryOp::Sub, binary(BinaryOp::Add, left, around), right)
     }
+}
+
+/// The sum of two numbers, which may be negative.
+fn plus(left: Value, right: Value) -> Value {
+    binary(BinaryOp::Add, left, right)
+}
+
+fn times(value: Value, by: i64) -> Value {
+    binary(BinaryOp::Mul, value, Value::constant(by))
+}
+
+/// A quotient that is rounded towards zero, by a number above zero, or its remainder, which has the sign of the dividend.
+fn to_zero(op: BinaryOp, left: Value, right: Value) -> Value {
+    let sign = plus(Value::constant(1), times(binary(BinaryOp::Lt, left.clone(), Value::constant(0)), -2));
+    let without_sign = binary(op, binary(BinaryOp::Mul, left, sign.clone()), right);
+    binary(BinaryOp::Mul, without_sign, sign)
 }
 
 /// How many numbers of so many bits there are.

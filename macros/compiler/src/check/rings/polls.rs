@@ -1,12 +1,15 @@
 //! Tests whether a phase is over: loops that ask until it is are waits, and so is a test with a wait for the case that it is not. Other tests decide
 //! which way a thread takes: one on which the phase is over, or one on which it may not be.
 
+use std::collections::BTreeSet;
+
 use super::counters::Counter;
-use super::kernel::{Kernel, Point, Refusal, is_by_parity};
+use super::kernel::{Kernel, Point, Refusal, array_of, is_by_parity};
 use super::value::{Evaluator, Value};
 use super::walk::Walker;
-use crate::check::cfg::{AccessKind, BarrierCall, BlockId, End, MemoryStep, NodeId, Source, Step, StepKind};
-use crate::check::uniform::control::reachable;
+use crate::check::cfg::{
+    AccessKind, BarrierCall, BlockId, CountedLoop, End, MemoryStep, NodeId, Source, Step, StepKind,
+};
 use crate::model::barrier::PhaseAction;
 use crate::rings::{Condition, Element, Expr, Op};
 
@@ -16,10 +19,51 @@ impl Kernel<'_, '_> {
         self.tested.get(&node).copied()
     }
 
-    /// Whether a thread may come to a block again. A test by a token that is asked again and again has too many runs to follow.
-    pub(super) fn comes_back(&self, block: BlockId) -> bool {
-        let mut next = self.cfg.blocks[block.0].end.successors();
-        next.any(|next| reachable(self.cfg, next, None).contains(block))
+    /// Whether a thread may come to a test again before it arrives anew. A test that asks about one token again and again has too many runs to
+    /// follow.
+    pub(super) fn asks_again(&self, test: &BarrierCall, block: BlockId) -> bool {
+        let arrives = |block: BlockId| {
+            self.cfg.blocks[block.0].steps.iter().any(|step| match step.kind {
+                StepKind::BarrierCall(call) => {
+                    let call = &self.cfg.barrier_calls[call.0];
+                    call.method.action.arrives() && array_of(&call.region) == array_of(&test.region)
+                }
+                StepKind::Value(_)
+                | StepKind::Memory(_)
+                | StepKind::Group(_)
+                | StepKind::Token(_)
+                | StepKind::Copy(_)
+                | StepKind::Call(_) => false,
+            })
+        };
+        // From one block to another, not by way of those that stop it.
+        let leads = |from: BlockId, to: BlockId, stops: &dyn Fn(BlockId) -> bool| {
+            let mut seen: BTreeSet<BlockId> = BTreeSet::new();
+            let mut work: Vec<BlockId> = self.cfg.blocks[from.0].end.successors().collect();
+            while let Some(next) = work.pop() {
+                if next == to {
+                    return true;
+                }
+                if !stops(next) && seen.insert(next) {
+                    work.extend(self.cfg.blocks[next.0].end.successors());
+                }
+            }
+            false
+        };
+        let is_within = |head: BlockId, counted: &CountedLoop, inner: BlockId| {
+            let leaves = |block: BlockId| block == head || block == counted.before;
+            (counted.inside == inner || leads(counted.inside, inner, &leaves)) && leads(inner, head, &leaves)
+        };
+        let around = self.cfg.counted.iter().filter(|(head, counted)| is_within(**head, counted, block));
+        let around: Vec<(BlockId, &CountedLoop)> = around.map(|(head, counted)| (*head, counted)).collect();
+        let is_innermost = |(head, counted): &&(BlockId, &CountedLoop)| {
+            !around.iter().any(|(other, _)| other != head && is_within(*head, counted, *other))
+        };
+        // The rounds of a loop that may arrive are not those of one that only asks.
+        let may_arrive = around.iter().find(is_innermost).is_some_and(|(head, counted)| {
+            (0..self.cfg.blocks.len()).map(BlockId).any(|block| arrives(block) && is_within(*head, counted, block))
+        });
+        !may_arrive && !arrives(block) && leads(block, block, &arrives)
     }
 }
 

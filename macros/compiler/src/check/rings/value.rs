@@ -190,8 +190,9 @@ impl Evaluator<'_, '_, '_> {
                 }
                 // Their operands are not asked for, or they would be counted.
                 Some(Formula::Negative | Formula::Array | Formula::GoesOn { .. }) => Value::Unknown,
+                Some(Formula::RemEuclid) => self.euclidean(operand(0), operand(1)),
                 Some(formula) => computed(*formula, operand(0), operand(1)),
-                None if kernel.cfg.cuts.contains_key(&node) => self.uncut(node, operand(0)),
+                None if kernel.cfg.cuts.contains_key(&node) => self.cast(node, operand(0)),
                 None if self.is_field_handed(&of.operands) => operand(0),
                 None => self.of_option(node, operand),
             },
@@ -206,7 +207,7 @@ impl Evaluator<'_, '_, '_> {
     }
 
     /// The result of an operation that keeps only the lower bits, if it is certain that they are all.
-    fn uncut(&self, node: NodeId, value: Value) -> Value {
+    pub(super) fn uncut(&self, node: NodeId, value: Value) -> Value {
         let Some(bits) = self.kernel.cfg.cuts.get(&node) else { return value };
         let fits = |number: i64| number >= 0 && (*bits >= 63 || number >> bits == 0);
         if value.known().is_some_and(fits) { value } else { Value::Unknown }

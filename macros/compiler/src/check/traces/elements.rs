@@ -212,6 +212,11 @@ impl<'a, 'f> Elements<'a, 'f> {
         })
     }
 
+    /// Whether an access is of one element, by one index in each dimension.
+    pub(super) fn is_one(&self, id: AccessId) -> bool {
+        matches!(self.ways[id.0], Way::ByIndexes(_))
+    }
+
     /// The elements that an access certainly accesses, if all of its indexes are known and depend on nothing that is given, and whether
     /// they are accessed as a peer's. Threads that share an element by atomics may meet there, whatever gives the index.
     pub(super) fn elements(

@@ -8,6 +8,7 @@
 //! - `rank_out_of_range`: a thread maps the memory of a block that its cluster lacks (`recorder`);
 //! - `ring_count`: copies bring more or fewer bytes to a phase barrier than it expects (`bytes`), or to one of another block than that whose
 //!   memory they write (`ends`);
+//! - `uninit_shared_read`: a thread reads an element that no thread has written (`unwritten`);
 //! - `copy_length`: a bulk copy whose size or whose place in shared memory is no multiple of 16 bytes (`copies`).
 //!
 //! What is not known is left out: an element at an index that depends on an argument or on memory, what a branch on an unknown value
@@ -32,6 +33,7 @@ mod slices;
 mod threads;
 mod trace;
 mod transfers;
+mod unwritten;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -174,6 +176,9 @@ pub(super) fn check<'f>(
     }
     if runs.may_agree() && !seen.passed.is_empty() {
         check.report(Launch { agreed: Some(0), element: None, ..first[0] }, false, &mut Seen::default(), diags);
+    }
+    if works && diags.is_right_but_for(|_, _| false) {
+        check.push(unwritten::check(&check, &first).map(|fault| vec![fault]), diags);
     }
     if works && grid::is_asked(function, cfg, elements) {
         let runs = &Runs::of(function, cfg, values.control, threads).in_grid(grid::BLOCKS);

@@ -89,3 +89,25 @@ fn the_block_before_the_first() {
     // Of 2^32 - 1, three is a divisor: nobody tells the last block, and two tell the first.
     assert!(around("3", "(rank - 1) % 3").starts_with("ring_"));
 }
+
+/// Of numbers with a sign, the stage before the first one is the last, or none.
+#[test]
+fn stages_of_numbers_with_a_sign() {
+    for stages in [3, 4] {
+        for release in [
+            "let _ = empty[(k as i32 - 1).rem_euclid(S) as usize].arrive();",
+            "let before = k as i32 - 1; let _ = empty[((before + S) % S) as usize].arrive();",
+        ] {
+            let found = released(stages, release);
+            assert!(found.starts_with("ring_"), "{stages}, {release}: {found}");
+        }
+        for release in [
+            "let _ = empty[((k as i32 - 2 + 2) % S) as usize].arrive();",
+            "let _ = empty[(k as i32 - S).rem_euclid(S) as usize].arrive();",
+            "if k > 0 { let _ = empty[((k as i32 - 1) % S) as usize].arrive(); }",
+        ] {
+            let found = released(stages, release);
+            assert!(!found.starts_with("ring_"), "{stages}, {release}: {found}");
+        }
+    }
+}

@@ -160,3 +160,64 @@ fn answers_of_the_round_before() {
         assert!(found.starts_with("ring_"), "{found}: {wrong}");
     }
 }
+
+/// A test by the token of the last round, of which the answer says whether the thread arrives anew.
+#[test]
+fn tokens_that_are_tested_in_each_round() {
+    let held = |round: &str| {
+        verdict(
+            "",
+            &format!(
+                "#[cluster_kernel(block = 64)] fn held(n: u32) {{
+                    let block = this_thread_block();
+                    let bar = shared_barrier();
+                    bar.init_collective(&block, 64);
+                    let mut t = bar.arrive();
+                    for k in 1..n {{ {round} }}
+                    bar.wait(t);
+                }}"
+            ),
+        )
+    };
+    for wrong in [
+        "if bar.try_wait(&t) { t = bar.arrive(); }",
+        "if bar.try_wait(&t) { t = bar.arrive(); } else { t = bar.arrive(); }",
+        "if k % 2 == 0 || bar.try_wait(&t) { bar.wait(t); } t = bar.arrive();",
+        "let _ = bar.try_wait_for(&t, 1000); t = bar.arrive();",
+        "if k % 3 > 0 { bar.wait(t); } t = bar.arrive();",
+    ] {
+        assert!(held(wrong).starts_with("ring_"), "{wrong}: {}", held(wrong));
+    }
+    for right in [
+        "while !bar.try_wait(&t) {} t = bar.arrive();",
+        "if k % 2 == 0 || !bar.try_wait(&t) { bar.wait(t); } t = bar.arrive();",
+        "for _ in 0..16 { if bar.try_wait(&t) { break; } } bar.wait(t); t = bar.arrive();",
+    ] {
+        assert!(!held(right).starts_with("ring_"), "{right}: {}", held(right));
+    }
+}
+
+/// The token of one barrier among several.
+#[test]
+fn tokens_of_one_of_several_barriers() {
+    let held = |round: &str| {
+        verdict(
+            "",
+            &format!(
+                "#[cluster_kernel(block = 64)] fn held(n: u32) {{
+                    let block = this_thread_block();
+                    let bars = shared_barriers::<2>();
+                    bars.init_collective(&block, 64);
+                    let mut held = None;
+                    for k in 0..n {{ {round} }}
+                }}"
+            ),
+        )
+    };
+    let taken = "if let Some(t) = held.take() { bars[0].wait(t); }";
+    assert_eq!(held(&format!("{taken} held = Some(bars[0].arrive());")), "proved");
+    let skipped = held(&format!("if k % 2 == 0 {{ {taken} }} held = Some(bars[0].arrive());"));
+    assert!(skipped.starts_with("ring_"), "{skipped}");
+    let other = held(&format!("{taken} held = Some(bars[k % 2].arrive());"));
+    assert!(other != "proved", "{other}");
+}

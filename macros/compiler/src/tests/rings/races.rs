@@ -1,6 +1,7 @@
 //! Stages that threads fill themselves, and waits by phases of rounds that are over.
 
 use super::extraction::faulty;
+use crate::rules::Rule;
 use crate::tests::faults;
 
 /// A ring of two stages that threads 0 to 31 fill and the next 32 read; `fill` and `read` stand between the waits and the arrivals.
@@ -69,7 +70,9 @@ fn other_elements() {
         faulty(&written(ROWS, WRITE, read, true), "ring_overwrite");
     }
     let halves = "stages[k % 2][i / 2] = 1;";
-    accepted(&written(ROWS, halves, "sum += stages[k % 2][i / 2];", true));
+    // Nobody writes what the others read.
+    let found = faults(&written(ROWS, halves, "sum += stages[k % 2][i / 2];", true));
+    assert!(found.iter().all(|fault| fault.rule() == Rule::UninitSharedRead) && !found.is_empty(), "{found:?}");
 }
 
 /// Threads exchange sums at a barrier of their own.

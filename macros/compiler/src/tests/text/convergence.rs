@@ -21,7 +21,9 @@ fn is_together(body: &str) -> bool {
 #[test]
 fn a_test_before_a_barrier_is_one_of_whole_warps() {
     assert!(is_together("tile[t] = x[t]; block.sync(); out[t] = tile[63 - t];"));
-    assert!(is_together("if t / 32 == 1 { tile[t] = x[t]; } block.sync(); out[t] = tile[63 - t];"));
+    assert!(is_together(
+        "if t / 32 == 1 { tile[t] = x[t]; tile[t - 32] = x[t]; } block.sync(); out[t] = tile[63 - t];"
+    ));
     assert!(is_together("if n > 3 { tile[t] = x[t] + x[n]; } block.sync();"));
     // They meet at the barrier, before which the test stands.
     assert!(is_together("block.sync(); out[t] = x[t] + x[n];"));
@@ -39,7 +41,7 @@ fn threads_of_a_warp_that_are_apart_have_tests_of_their_own() {
     ));
     // Some are in the copy of the loop without checks, and some in the other.
     assert!(!is_together("for k in t..n { tile[t] = x[k] + x[k + 1] * x[k]; } block.sync();"));
-    let loops = printed("for k in t..n { tile[t] += x[k]; } block.sync();");
+    let loops = printed("tile[t] = 0.0; for k in t..n { tile[t] += x[k]; } block.sync();");
     assert!(!loops.contains("all_of_warp"), "{loops}");
 }
 
