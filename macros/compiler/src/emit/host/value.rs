@@ -102,7 +102,7 @@ impl Host<'_> {
                 match variant {
                     // rustc asks what the value is, not what is expected here: of a name that there is not, it says that alone.
                     None => {
-                        let checked = private(at, "is_struct", quote!(&__phalanx_literal));
+                        let checked = private(at, "is_struct", quote_spanned!(lo=> &__phalanx_literal));
                         let value =
                             quote_spanned!(lo=> { let __phalanx_literal = #value; #checked; __phalanx_literal });
                         private(at, "of_struct", quote!(#slot, #value))
