@@ -32,6 +32,7 @@ fn is_of_traces(fault: &Fault) -> bool {
         Rule::UnsynchronizedAccess => true,
         Rule::UnorderedRemoteWrite => fault.text().contains("by one peer and"),
         Rule::RankOutOfRange => fault.text().starts_with("in block"),
+        Rule::UninitSharedRead => fault.text().contains("is read, but no thread has written to it before"),
         _ => false,
     }
 }
