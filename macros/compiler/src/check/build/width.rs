@@ -18,7 +18,7 @@ use crate::span::SpanRange;
 pub(super) struct ShownTypes {
     /// The numbers of bits of those that are unsigned integers.
     widths: BTreeMap<LocalId, u32>,
-    /// Those that are integers with a sign.
+    /// The variables that are integers with a sign.
     signed: BTreeSet<LocalId>,
     /// The numbers of elements of those that are vectors.
     lanes: BTreeMap<LocalId, u64>,

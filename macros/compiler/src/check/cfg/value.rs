@@ -104,7 +104,7 @@ pub(crate) enum Computed {
     HeldOr,
 }
 
-/// What a number is below zero.
+/// The result of a difference that goes below zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BelowZero {
     /// One without a sign wraps around, in so many bits.

@@ -53,7 +53,7 @@ impl Holders {
 struct LastToken<'k, 'a, 'f> {
     kernel: &'k Kernel<'a, 'f>,
     array: usize,
-    /// Its number among several.
+    /// The number of the barrier among several.
     number: Option<u64>,
 }
 

@@ -30,7 +30,7 @@ const STEPS: usize = 200_000;
 /// The largest number of different remainders that a few rounds have.
 const SMALL: u64 = 4;
 
-/// What an access does to the elements of an asked array.
+/// The effect of an access on the elements of an asked array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     Reads,
@@ -43,7 +43,7 @@ struct Asked<'a, 'f> {
     uses: BTreeMap<AccessId, (Shared, Use)>,
 }
 
-/// What the threads do to the elements.
+/// An observer that collects which elements the threads read and write.
 struct Follower<'a, 'f> {
     asked: &'a Asked<'a, 'f>,
     /// The elements that the thread has read.

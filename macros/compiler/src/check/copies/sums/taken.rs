@@ -9,7 +9,7 @@ use crate::diag::Diag;
 use crate::span::SpanRange;
 
 impl Sums<'_, '_> {
-    /// What is taken out of a variable is the value that has been read before, until it is used.
+    /// Gives the products of a variable that is taken to the value that was read of it before; they are that value until it is used.
     pub(super) fn give_taken(&self, state: &mut State, step: &Step, (variable, value): (Variable, NodeId)) {
         if let Some(taken) = self.taken(state, step, variable, value) {
             let own = |holder: &Holder| *holder == Holder::Variable(variable) || holder.is_field_of(variable);
@@ -19,7 +19,7 @@ impl Sums<'_, '_> {
         }
     }
 
-    /// What was taken out of an `Option` is no product if there was none.
+    /// Ends the products taken out of an `Option` where it was `None`: there were none.
     pub(super) fn end_taken(&self, state: &mut State, (variant, at): (Variable, SpanRange), is_none: bool) {
         let Variable::Field(local, field) = variant else { return };
         let Some(option) = self.cfg.variants.get(&field).filter(|_| is_none) else { return };

@@ -26,8 +26,12 @@ pub(super) struct Numbered {
 impl Lower<'_> {
     /// Returns an index or a check, which is unnecessary if the host's check of the access holds.
     pub(super) fn unless_held(&self, site: SiteId, of: CuExpr) -> CuExpr {
+        self.unless_held_as(AtLaunchForm::Index, site, of)
+    }
+
+    fn unless_held_as(&self, form: AtLaunchForm, site: SiteId, of: CuExpr) -> CuExpr {
         match self.held_check(site) {
-            Some(number) => CuExpr::AtLaunch { checks: vec![number], form: AtLaunchForm::Index, of: Box::new(of) },
+            Some(number) => CuExpr::AtLaunch { checks: vec![number], form, of: Box::new(of) },
             None => of,
         }
     }
@@ -42,12 +46,9 @@ impl Lower<'_> {
 
     /// Returns the index of an access that has a check unless the host's holds.
     pub(super) fn checked_index(&self, site: SiteId, index: CuExpr) -> CuExpr {
-        match self.unless_held(site, index) {
-            CuExpr::AtLaunch { checks, of, .. } if self.at_launch.scattered.contains(&site) => {
-                CuExpr::AtLaunch { checks, form: AtLaunchForm::ScatteredIndex, of }
-            }
-            index => index,
-        }
+        let is_scattered = self.at_launch.scattered.contains(&site);
+        let form = if is_scattered { AtLaunchForm::ScatteredIndex } else { AtLaunchForm::Index };
+        self.unless_held_as(form, site, index)
     }
 
     /// Returns the number of the host's check of an access.

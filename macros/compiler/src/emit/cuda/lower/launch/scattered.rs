@@ -28,7 +28,7 @@ pub(super) fn scattered(found: &AtLaunch, function: &Function) -> BTreeSet<SiteI
     checks.iter().filter(is_scattered).flat_map(|(check, _)| check.sites.iter().copied()).collect()
 }
 
-/// What is known of a part of an index.
+/// The properties of a part of an index that decide whether accesses are next to each other.
 #[derive(Debug, Clone, Copy, Default)]
 struct Part {
     /// Where its terms begin.
